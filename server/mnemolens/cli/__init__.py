@@ -1,0 +1,1 @@
+"""The `mnemolens` command line."""

@@ -1,0 +1,36 @@
+"""Errors that a user can act on.
+
+MnemolensError
+├── InvalidArgument   an argument is missing or wrong; names the field
+├── NotFound          no memory, anchor or folder of that name
+├── OutOfScope        a file outside the folders that are open
+└── StoreError        the journal can't be written; what was acknowledged is safe
+"""
+
+
+class MnemolensError(Exception):
+    """Base of all errors whose message is meant for the user."""
+
+
+class InvalidArgument(MnemolensError):
+    """An argument is missing or wrong.
+
+    Attributes:
+        field: the argument's name as the caller wrote it (camelCase on the wire).
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+
+
+class NotFound(MnemolensError):
+    """Nothing is stored under the id that was given."""
+
+
+class OutOfScope(MnemolensError):
+    """The file lies outside every open folder."""
+
+
+class StoreError(MnemolensError):
+    """The journal can't be written: disk full, no permission, a read-only folder."""

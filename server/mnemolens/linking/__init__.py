@@ -1,0 +1,1 @@
+"""Which code a text speaks of. Pure functions over core values."""

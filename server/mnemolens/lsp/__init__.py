@@ -1,0 +1,1 @@
+"""The language server: converts, asks the engine, converts. Alone in importing pygls and lsprotocol."""

@@ -1,0 +1,1 @@
+"""How much a memory matters now. Pure functions over core values; `now` is always an argument."""
