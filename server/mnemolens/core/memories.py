@@ -1,7 +1,7 @@
 """Values of memories: what is stored, where it is anchored, and what it links to.
 
-Records (`Memory`, `Anchor`) are what the journal's merged events say. Everything that depends on the code as it is
-in this worktree (`Placement`, `Link`) is derived and never stored.
+Records (`Memory`, `Anchor`) are what the journal's merged events say. Everything that depends on
+the code as it is in this worktree (`Placement`, `Link`) is derived and never stored.
 """
 
 from dataclasses import dataclass, field

@@ -1,0 +1,327 @@
+"""Frozen values that the engine hands to its surfaces, in editor terms: no database row, no protocol type.
+
+Positions are `core.symbols.Position` (0-based line, UTF-8 column); surfaces convert them to their encoding.
+Field names become camelCase keys on the wire as they stand.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from mnemolens.core.memories import (
+    Evidence,
+    HistoryEntry,
+    Layer,
+    LinkContext,
+    Memory,
+    MemoryEdge,
+    Verdict,
+)
+from mnemolens.core.symbols import Range, SymbolKey, SymbolKind
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceView:
+    """A symbol's place (CONTRACT: symbol place). `range` is None where the file can't be read now."""
+
+    kind: SymbolKind
+    file: str
+    qualname: str
+    ordinal: int
+    id: str
+    range: Range | None
+
+    @property
+    def key(self) -> SymbolKey:
+        """The identity that this place shows."""
+        return SymbolKey(self.file, self.qualname, self.ordinal)
+
+    @property
+    def label(self) -> str:
+        """What a person calls it: `charge()`, `Payment`, `billing.py`."""
+        return place_label(self.key, self.kind)
+
+
+def place_label(key: SymbolKey, kind: SymbolKind) -> str:
+    """What a person calls the symbol: `Payment.charge()`, `Payment`, `billing.py`."""
+    if kind == "file":
+        return key.name
+    called = kind in {"function", "method", "method_sig", "overload", "lambda"}
+    return key.qualname + ("()" if called else "")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkView:
+    """One link from a memory to code."""
+
+    target: PlaceView
+    relevance: float
+    context: LinkContext
+    evidence: Evidence | None
+    timestamp: datetime | None
+    candidate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateView:
+    """A place an anchor may have gone to."""
+
+    place: PlaceView
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class BirthView:
+    """Where an anchor was born."""
+
+    place: PlaceView
+    commit: str | None
+    branch: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorView:
+    """One anchor, and where it is in this worktree."""
+
+    id: str
+    context: LinkContext
+    birth: BirthView
+    at: PlaceView | None
+    verdict: Verdict
+    edited: bool
+    stage: str
+    score: float
+    candidates: tuple[CandidateView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryView:
+    """A memory with what is derived for it now."""
+
+    memory: Memory
+    weight: float
+    layer: Layer
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class RankedMemory:
+    """A memory that was found, its rank, and the reasons in words."""
+
+    view: MemoryView
+    score: float
+    activation: float
+    truth: float
+    own: bool
+    why: tuple[str, ...]
+    path: tuple[PlaceView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDetail:
+    """All that is known of one memory."""
+
+    view: MemoryView
+    links: tuple[LinkView, ...]
+    anchors: tuple[AnchorView, ...]
+    edges: tuple[MemoryEdge, ...]
+    history: tuple[HistoryEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """One page of a list, and how many there are in all."""
+
+    memories: tuple[MemoryView, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChange:
+    """A memory after a change, with its links."""
+
+    view: MemoryView
+    links: tuple[LinkView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureView:
+    """What a capture stored, or would store (`view` is None in a preview)."""
+
+    view: MemoryView | None
+    links: tuple[LinkView, ...]
+    duplicate_of: str | None
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorChange:
+    """A memory and its anchors after a repair."""
+
+    view: MemoryView
+    anchors: tuple[AnchorView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChange:
+    """A memory's links and edges after link or unlink."""
+
+    links: tuple[LinkView, ...]
+    edges: tuple[MemoryEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HoverItem:
+    """One memory in a hover: plain text only, for the surface to escape.
+
+    Attributes:
+        excerpt: the content's beginning without the title line, "" when the title says it all.
+        on: label of the code it is on (`charge()`).
+    """
+
+    memory_id: str
+    title: str
+    verdict: Verdict
+    edited: bool
+    excerpt: str
+    on: str
+    recalled: int
+    author: str | None
+    created_at: datetime
+    own: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class HoverView:
+    """What to show for the symbol under the cursor."""
+
+    range: Range
+    key: SymbolKey
+    items: tuple[HoverItem, ...]
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
+class LensView:
+    """Where a lens stands. Its title costs a little more: ask `Workspace.lens_title`."""
+
+    range: Range
+    key: SymbolKey
+
+
+@dataclass(frozen=True, slots=True)
+class LensTitle:
+    """A resolved lens: `2 memories · 1 drifted`, and the memories it opens."""
+
+    title: str
+    memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionView:
+    """One thing that can be done here with one memory.
+
+    Attributes:
+        act: "confirm", "reanchor", "forget" or "open".
+    """
+
+    title: str
+    act: str
+    memory_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TargetView:
+    """What a capture at a position would be about."""
+
+    key: SymbolKey
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedMemory:
+    """A memory written as a document: `path` is absolute."""
+
+    memory_id: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file that is not indexed, and why, in words."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the index is."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphState:
+    """The graph database's state in words."""
+
+    state: str
+    slot: int | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FolderStatus:
+    """What is known of one folder."""
+
+    root: str
+    files: int
+    symbols: int
+    memories: int
+    verdicts: dict[str, int]
+    skipped: tuple[SkippedFile, ...]
+    skipped_total: int
+    indexing: Progress | None
+    graph: GraphState
+
+
+@dataclass(frozen=True, slots=True)
+class JournalStatus:
+    """The journal in numbers."""
+
+    segments: int
+    events: int
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What an index run found."""
+
+    files: int
+    symbols: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecallStats:
+    """Figures of one recall. `layers` is {layer: {"count", "tokens"}}."""
+
+    query: str
+    total_memories: int
+    layers: dict[str, dict[str, int]]
+    tokens_used: int
+    retrieval_time_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecallView:
+    """What a recall found within its budget."""
+
+    memories: tuple[RankedMemory, ...]
+    stats: RecallStats
+
+
+Json = dict[str, Any]

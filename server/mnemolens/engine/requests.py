@@ -1,0 +1,56 @@
+"""What surfaces ask of the engine: frozen requests, checked by `engine.capture` before anything is stored."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from mnemolens.core.symbols import Position, Range
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRequest:
+    """A memory to store.
+
+    Attributes:
+        file: path relative to the top level, None for a memory about no place.
+        position: where the cursor stands; None with a file means the file itself.
+        id: given by programs; an explicit id is always stored.
+    """
+
+    content: str
+    file: str | None = None
+    position: Position | None = None
+    range: Range | None = None
+    title: str | None = None
+    type: str = "semantic"
+    tags: tuple[str, ...] = ()
+    importance: float = 0.5
+    metadata: dict[str, Any] = field(default_factory=dict)
+    session_id: str | None = None
+    agent_id: str | None = None
+    author: str | None = None
+    parent_id: str | None = None
+    expires_at: datetime | None = None
+    due_at: datetime | None = None
+    trigger: dict[str, Any] | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """Which memories to list: by rank where a position is given, else newest first.
+
+    Attributes:
+        file: memories linked to this file or anything in it; with `position`, to the symbol there.
+    """
+
+    file: str | None = None
+    position: Position | None = None
+    type: str | None = None
+    tags: tuple[str, ...] = ()
+    verdict: str | None = None
+    layer: str | None = None
+    text: str | None = None
+    include_forgotten: bool = False
+    limit: int = 100
+    offset: int = 0
