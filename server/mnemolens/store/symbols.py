@@ -2,14 +2,15 @@
 
 Owns the SQLite file `symbols.sqlite` in the user's cache folder, shared by all windows, worktrees and the
 command line: symbols by content hash, language and extractor version; for each worktree the stamps of its
-files, and each anchor's last place. All of it is derived: it can be deleted at any time, and nothing that goes
-wrong here is ever raised. A cache that can't be used answers as an empty one, and `SymbolCache.trouble` says why.
+files, and each anchor's last place. All of it is derived: it can be deleted at any time, and nothing that
+goes wrong here is ever raised. A cache that can't be used answers as an empty one, and
+`SymbolCache.trouble` says why.
 
 It does not extract symbols and decides nothing about files: see `engine/indexer.py`.
 
-Symbols are kept as `marshal` of plain tuples behind a checksum. A start waits for decoding, and of the formats
-that build nothing but plain values marshal was the quickest (see `tests/bench/formats.py`). It is not safe
-against hostile bytes, no more than the interpreter's own `.pyc` files, which have the same owner and
+Symbols are kept as `marshal` of plain tuples behind a checksum. A start waits for decoding, and of the
+formats that build nothing but plain values marshal was the quickest (see `tests/bench/formats.py`). It is
+not safe against hostile bytes, no more than the interpreter's own `.pyc` files, which have the same owner and
 permissions; accidental damage is caught by the checksum.
 """
 
@@ -159,7 +160,8 @@ def decode(data: bytes) -> FileSymbols:
     if zlib.crc32(body).to_bytes(4, "big") != data[:4]:
         raise ValueError("damaged symbols")
     try:
-        language, partial, symbols, imports, calls, scopes, names, ranges = marshal.loads(body)  # noqa: S302 - see above
+        rows = marshal.loads(body)  # noqa: S302 - see the top of this module
+        language, partial, symbols, imports, calls, scopes, names, ranges = rows
         return FileSymbols(
             language,
             tuple([Symbol(*row) for row in symbols]),
@@ -188,8 +190,8 @@ class SymbolCache:
     """The cache's one connection in this process. Safe to use from several threads; no method raises.
 
     A busy database (another process writes for longer than `busy_seconds`) costs that one call's answer. A
-    damaged one is set aside as `symbols.sqlite.damaged` and begun anew. One that a newer version wrote is left
-    alone, and this process goes on without.
+    damaged one is set aside as `symbols.sqlite.damaged` and begun anew. One that a newer version wrote is
+    left alone, and this process goes on without.
 
     Args:
         file: the database, made when it is missing; None for a cache that keeps nothing.
@@ -288,7 +290,8 @@ class SymbolCache:
             db.executemany(
                 "DELETE FROM stamps WHERE worktree = ? AND file = ?", [(number, file) for file in gone]
             )
-            db.executemany(f"INSERT OR REPLACE INTO stamps VALUES ({number}, ?, ?, ?, ?, ?)", rows)  # noqa: S608 - a row id
+            numbered = [(number, *row) for row in rows]
+            db.executemany("INSERT OR REPLACE INTO stamps VALUES (?, ?, ?, ?, ?, ?)", numbered)
 
         self._run(write, None)
 
@@ -316,8 +319,8 @@ class SymbolCache:
             number = self._worktree(db, worktree)
             query = "DELETE FROM anchors WHERE worktree = ? AND anchor = ?"
             db.executemany(query, [(number, anchor) for anchor in gone])
-            values = f"({number}, ?, ?, ?, ?, ?, ?, ?, ?)"
-            db.executemany(f"INSERT OR REPLACE INTO anchors VALUES {values}", rows)  # noqa: S608 - a row id
+            numbered = [(number, *row) for row in rows]
+            db.executemany("INSERT OR REPLACE INTO anchors VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", numbered)
 
         self._run(write, None)
 
