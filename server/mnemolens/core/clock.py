@@ -1,0 +1,106 @@
+"""Clocks: the one that tells the time, and the hybrid logical one that orders events.
+
+A hybrid clock reading is text, `<13-digit ms>-<4 hex>-<writer>`, and readings compare as text: first by wall
+time in milliseconds, then by a counter, then by the writer's name. Does not decide who the writer is
+(`store/journal.py`).
+"""
+
+import re
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+MAX_AHEAD_MS: Final = 24 * 60 * 60 * 1000
+"""A reading further ahead of our wall clock than this orders its event, but does not move our clock."""
+
+_MAX_MS: Final = 9_999_999_999_999
+_MAX_COUNTER: Final = 0xFFFF
+_READING = re.compile(r"([0-9]{13})-([0-9a-f]{4})-([a-z0-9]{10})", re.ASCII)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Clock(Protocol):
+    """Tells the time; injected at the top so that tests decide what time it is."""
+
+    def now(self) -> datetime:
+        """The current time, aware and UTC."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        """The current time, aware and UTC."""
+        return datetime.now(UTC)
+
+
+class ManualClock:
+    """A clock for tests: stands still until it is moved."""
+
+    def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
+        self._now = start.astimezone(UTC)
+
+    def now(self) -> datetime:
+        """The time it was set to."""
+        return self._now
+
+    def set(self, moment: datetime) -> None:
+        """Move to `moment`, forwards or backwards."""
+        self._now = moment.astimezone(UTC)
+
+    def advance(self, seconds: float) -> None:
+        """Move on by `seconds`, which may be negative."""
+        self._now += timedelta(seconds=seconds)
+
+
+def is_reading(text: str) -> bool:
+    """Whether `text` is a hybrid clock reading."""
+    return _READING.fullmatch(text) is not None
+
+
+def reading_writer(reading: str) -> str:
+    """The name of the segment that wrote the event with this reading."""
+    return reading[19:]
+
+
+def reading_time(reading: str) -> datetime:
+    """The wall time of a reading, to the millisecond."""
+    return _EPOCH + timedelta(milliseconds=int(reading[:13]))
+
+
+class HybridClock:
+    """Gives each event a reading later than all that were seen before. Thread-safe."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._ms = 0
+        self._counter = 0
+
+    def tick(self, writer: str) -> str:
+        """The reading for a new event of `writer`."""
+        wall = self._wall_ms()
+        with self._lock:
+            if wall > self._ms:
+                self._ms, self._counter = wall, 0
+            elif self._counter < _MAX_COUNTER:
+                self._counter += 1
+            else:
+                self._ms, self._counter = min(self._ms + 1, _MAX_MS), 0
+            return f"{self._ms:013d}-{self._counter:04x}-{writer}"
+
+    def observe(self, reading: str) -> None:
+        """Take note of an event's reading, so that later ticks come after it."""
+        match = _READING.fullmatch(reading)
+        if match is None:
+            return
+        ms, counter = int(match[1]), int(match[2], 16)
+        if ms - self._wall_ms() > MAX_AHEAD_MS:
+            return
+        with self._lock:
+            self._ms, self._counter = max((self._ms, self._counter), (ms, counter))
+
+    def _wall_ms(self) -> int:
+        elapsed = self._clock.now() - _EPOCH
+        return max(0, min(elapsed // timedelta(milliseconds=1), _MAX_MS))

@@ -1,0 +1,526 @@
+"""What the journal's events mean together: memories, anchors, edges, standing refusals.
+
+Pure and in memory. Events may arrive in any order, any number of times and in any portions: the result is the
+same (commutative, associative, idempotent), because each piece of state is a register where the newest stamp
+wins, a set that only grows, or a maximum. A stamp is the event's clock reading and, for the case that two are
+equal, its id. Does no I/O, and nothing that depends on the code as it is (`linking/`, `engine/`).
+
+Not thread-safe: one thread owns it.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import combinations
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeGuard, TypeVar, cast
+
+from mnemolens.core.clock import reading_time
+from mnemolens.core.events import (
+    AnchorAlias,
+    AnchorConfirm,
+    AnchorDrop,
+    AnchorPut,
+    AnchorUnalias,
+    EdgeDrop,
+    EdgePut,
+    Event,
+    LinkAllow,
+    LinkDrop,
+    MemoryAccess,
+    MemoryDone,
+    MemoryForget,
+    MemoryPurge,
+    MemoryPut,
+    MemoryRestore,
+    MemoryTogether,
+    NodeDrop,
+    NodePut,
+    SuggestionRefuse,
+    read_context,
+    read_origin,
+    read_time,
+)
+from mnemolens.core.ids import content_hash
+from mnemolens.core.memories import (
+    MEMORY_KINDS,
+    Anchor,
+    CodeState,
+    HistoryEntry,
+    Memory,
+    MemoryEdge,
+    Status,
+)
+from mnemolens.core.symbols import SymbolKey
+
+CO_ACTIVATED: Final = "CO_ACTIVATED"
+"""The undirected edge type that `memory.together` strengthens."""
+
+_STATUS_OF: Final[Mapping[type, Status]] = {
+    MemoryForget: "forgotten",
+    MemoryRestore: "active",
+    MemoryDone: "done",
+}
+
+
+_K = TypeVar("_K")
+
+
+class _Register(NamedTuple):
+    """A value and the stamp it was written with; `place` is its position within the event."""
+
+    stamp: str
+    place: int
+    value: Any
+
+
+class _EdgeKey(NamedTuple):
+    source: str
+    target: str
+    type: str
+
+
+class _MemoryState:
+    """All that events said about one memory."""
+
+    __slots__ = (
+        "accesses",
+        "anchors",
+        "fields",
+        "history",
+        "last_access",
+        "links",
+        "meta",
+        "refused",
+        "status",
+        "tags",
+    )
+
+    def __init__(self) -> None:
+        self.fields: dict[str, _Register] = {}
+        self.meta: dict[str, _Register] = {}
+        self.tags: dict[str, _Register] = {}  # value: whether the tag is on
+        self.status: _Register | None = None
+        self.accesses: dict[str, int] = {}  # segment -> highest cumulative count
+        self.last_access: datetime | None = None
+        self.anchors: set[str] = set()
+        self.links: dict[tuple[str, str], _Register] = {}  # (evidence, name) -> dropped?
+        self.refused: set[SymbolKey] = set()
+        self.history: dict[str, HistoryEntry] = {}  # event id -> entry
+
+
+class _AnchorState:
+    """All that events said about one anchor; without `puts` while only later events of it have arrived."""
+
+    __slots__ = ("confirmations", "dropped", "history", "places", "puts")
+
+    def __init__(self) -> None:
+        self.puts: dict[str, _Register] = {}  # memory -> its earliest AnchorPut
+        self.dropped = False
+        self.places: dict[SymbolKey, _Register] = {}  # value: CodeState, or None where refused
+        self.confirmations: dict[CodeState, str] = {}  # state -> its earliest stamp
+        self.history: dict[str, HistoryEntry] = {}
+
+    def birth(self) -> _Register | None:
+        """The put that counts: the earliest. One memory an anchor is the rule, but nobody enforces it."""
+        if len(self.puts) == 1:
+            return next(iter(self.puts.values()))
+        return min(self.puts.values(), default=None, key=lambda register: register.stamp)
+
+
+class _EdgeState:
+    __slots__ = ("together", "written")
+
+    def __init__(self) -> None:
+        self.written: _Register | None = None  # value: EdgePut, or None when dropped
+        self.together: dict[str, float] = {}  # stamp -> rate
+
+
+class MergedState:
+    """The merged journal."""
+
+    def __init__(self) -> None:
+        self._memories: defaultdict[str, _MemoryState] = defaultdict(_MemoryState)
+        self._anchors: defaultdict[str, _AnchorState] = defaultdict(_AnchorState)
+        self._edges: defaultdict[_EdgeKey, _EdgeState] = defaultdict(_EdgeState)
+        self._edges_at: defaultdict[str, set[_EdgeKey]] = defaultdict(set)
+        self._nodes: dict[str, _Register] = {}  # value: metadata, or None when dropped
+        self._node_drops: dict[str, str] = {}  # node -> stamp of its last drop
+        self._purged: set[str] = set()
+        self._memory_cache: dict[str, Memory | None] = {}
+        self._anchors_cache: dict[str, tuple[Anchor, ...]] = {}
+        self._touched: set[str] = set()
+        self._apply_op: Mapping[type, Callable[[Event, str, Any], None]] = {
+            MemoryPut: self._memory_put,
+            MemoryForget: self._memory_status,
+            MemoryRestore: self._memory_status,
+            MemoryDone: self._memory_status,
+            MemoryPurge: self._memory_purge,
+            MemoryAccess: self._memory_access,
+            MemoryTogether: self._memory_together,
+            AnchorPut: self._anchor_put,
+            AnchorDrop: self._anchor_drop,
+            AnchorAlias: self._anchor_place,
+            AnchorUnalias: self._anchor_place,
+            AnchorConfirm: self._anchor_confirm,
+            LinkDrop: self._link_choice,
+            LinkAllow: self._link_choice,
+            EdgePut: self._edge_write,
+            EdgeDrop: self._edge_write,
+            NodePut: self._node_write,
+            NodeDrop: self._node_write,
+            SuggestionRefuse: self._suggestion_refuse,
+        }
+
+    # Writing ------------------------------------------------------------------------------------
+
+    def apply(self, events: Iterable[Event]) -> frozenset[str]:
+        """Merge `events`; again is harmless.
+
+        Returns:
+            Ids of the memories concerned: those whose record, anchors, edges or refusals may have changed.
+        """
+        touched: set[str] = set()
+        self._touched = touched
+        for event in events:
+            self._apply_op[type(event.data)](event, event.clock + event.id, event.data)
+        for memory_id in touched:
+            self._memory_cache.pop(memory_id, None)
+            self._anchors_cache.pop(memory_id, None)
+        return frozenset(touched)
+
+    def _memory_put(self, event: Event, stamp: str, data: MemoryPut) -> None:
+        state = self._live(data.memory)
+        if state is None:
+            return
+        for place, (name, value) in enumerate(data.set.items()):
+            _write(state.fields, name, stamp, place, value)
+        for place, (key, value) in enumerate(data.meta.items()):
+            _write(state.meta, key, stamp, place, value)
+        for place, tag in enumerate(data.tags_remove):
+            if tag not in data.tags_add:
+                _write(state.tags, tag, stamp, place, value=False)
+        for place, tag in enumerate(data.tags_add):
+            _write(state.tags, tag, stamp, place, value=True)
+        names = [*data.set]
+        if data.meta:
+            names.append("metadata")
+        if data.tags_add or data.tags_remove:
+            names.append("tags")
+        self._note(state.history, event, tuple(names))
+
+    def _memory_status(
+        self, event: Event, stamp: str, data: MemoryForget | MemoryRestore | MemoryDone
+    ) -> None:
+        state = self._live(data.memory)
+        if state is None:
+            return
+        if state.status is None or stamp > state.status.stamp:
+            state.status = _Register(stamp, 0, _STATUS_OF[type(data)])
+        self._note(state.history, event, ("status",))
+
+    def _memory_purge(self, _event: Event, _stamp: str, data: MemoryPurge) -> None:
+        self._touched.add(data.memory)
+        if data.memory in self._purged:
+            return
+        self._purged.add(data.memory)
+        for anchor_id in self._memories[data.memory].anchors:
+            self._anchors[anchor_id].puts.pop(data.memory, None)  # it holds a snippet
+        del self._memories[data.memory]
+        for key in self._edges_at[data.memory]:
+            self._touched.update((key.source, key.target))
+
+    def _memory_access(self, event: Event, _stamp: str, data: MemoryAccess) -> None:
+        writer = event.writer
+        for memory_id, count in data.counts.items():
+            state = self._live(memory_id)
+            if state is None:
+                continue
+            if count > state.accesses.get(writer, 0):
+                state.accesses[writer] = count
+            if state.last_access is None or data.at > state.last_access:
+                state.last_access = data.at
+
+    def _memory_together(self, _event: Event, stamp: str, data: MemoryTogether) -> None:
+        for source, target in combinations(sorted(set(data.memories)), 2):
+            key = _EdgeKey(source, target, CO_ACTIVATED)
+            self._edges[key].together[stamp] = data.rate
+            self._touch_edge(key)
+
+    def _anchor_put(self, event: Event, stamp: str, data: AnchorPut) -> None:
+        if data.supersedes is not None:
+            self._drop_anchor(event, data.supersedes)
+        state = self._live(data.memory)
+        if state is None:
+            return
+        state.anchors.add(data.anchor)
+        anchor = self._anchors[data.anchor]
+        earliest = anchor.puts.get(data.memory)
+        if earliest is None or stamp < earliest.stamp:
+            anchor.puts[data.memory] = _Register(stamp, 0, data)
+        self._note(state.history, event, ("anchors",))
+        self._touched.update(anchor.puts)
+
+    def _anchor_drop(self, event: Event, _stamp: str, data: AnchorDrop) -> None:
+        self._drop_anchor(event, data.anchor)
+
+    def _drop_anchor(self, event: Event, anchor_id: str) -> None:
+        anchor = self._anchors[anchor_id]
+        anchor.dropped = True
+        if isinstance(event.data, AnchorDrop):
+            self._note(anchor.history, event, ("anchors",))
+        self._touched.update(anchor.puts)
+
+    def _anchor_place(self, event: Event, stamp: str, data: AnchorAlias | AnchorUnalias) -> None:
+        anchor = self._anchors[data.anchor]
+        value = data.state() if isinstance(data, AnchorAlias) else None
+        _write(anchor.places, data.place.key, stamp, 0, value)
+        self._note(anchor.history, event, ("anchors",))
+        self._touched.update(anchor.puts)
+
+    def _anchor_confirm(self, event: Event, stamp: str, data: AnchorConfirm) -> None:
+        anchor = self._anchors[data.anchor]
+        state = data.state()
+        anchor.confirmations[state] = min(stamp, anchor.confirmations.get(state, stamp))
+        self._note(anchor.history, event, ())
+        self._touched.update(anchor.puts)
+
+    def _link_choice(self, event: Event, stamp: str, data: LinkDrop | LinkAllow) -> None:
+        state = self._live(data.memory)
+        if state is None:
+            return
+        _write(state.links, (data.evidence, data.name), stamp, 0, isinstance(data, LinkDrop))
+        self._note(state.history, event, ("links",))
+
+    def _edge_write(self, event: Event, stamp: str, data: EdgePut | EdgeDrop) -> None:
+        key = _edge_key(data.source, data.target, data.type)
+        edge = self._edges[key]
+        if edge.written is None or stamp > edge.written.stamp:
+            edge.written = _Register(stamp, 0, data if isinstance(data, EdgePut) else None)
+        for node in {data.source, data.target}:
+            state = self._live(node)
+            if state is not None:
+                self._note(state.history, event, ("edges",))
+        self._touch_edge(key)
+
+    def _node_write(self, _event: Event, stamp: str, data: NodePut | NodeDrop) -> None:
+        _write(self._nodes, data.node, stamp, 0, data.meta if isinstance(data, NodePut) else None)
+        if isinstance(data, NodeDrop) and stamp > self._node_drops.get(data.node, ""):
+            self._node_drops[data.node] = stamp
+        self._touched.add(data.node)
+        for key in self._edges_at.get(data.node, ()):
+            self._touched.update((key.source, key.target))
+
+    def _suggestion_refuse(self, _event: Event, _stamp: str, data: SuggestionRefuse) -> None:
+        state = self._live(data.memory)
+        if state is not None:
+            state.refused.add(data.place.key)
+
+    def _live(self, memory_id: str) -> _MemoryState | None:
+        """The state to write to, None for a purged memory."""
+        self._touched.add(memory_id)
+        return None if memory_id in self._purged else self._memories[memory_id]
+
+    def _touch_edge(self, key: _EdgeKey) -> None:
+        self._edges_at[key.source].add(key)
+        self._edges_at[key.target].add(key)
+        self._touched.update((key.source, key.target))
+
+    @staticmethod
+    def _note(history: dict[str, HistoryEntry], event: Event, fields: tuple[str, ...]) -> None:
+        if event.id not in history:
+            by = event.data.by or _author(event.data) or event.writer
+            history[event.id] = HistoryEntry(event.clock, event.data.op, by, fields)
+
+    # Reading ------------------------------------------------------------------------------------
+
+    def memory(self, memory_id: str) -> Memory | None:
+        """The memory, forgotten ones too; None for unknown, purged and not yet wholly arrived ones."""
+        if memory_id not in self._memory_cache:
+            state = self._memories.get(memory_id)
+            self._memory_cache[memory_id] = None if state is None else _build_memory(memory_id, state)
+        return self._memory_cache[memory_id]
+
+    def memories(self) -> Iterator[str]:
+        """Ids of all readable memories, forgotten ones too."""
+        return (memory_id for memory_id in list(self._memories) if self.memory(memory_id) is not None)
+
+    def is_purged(self, memory_id: str) -> bool:
+        """Whether the id belonged to a purged memory: it can never hold one again."""
+        return memory_id in self._purged
+
+    def anchors_of(self, memory_id: str) -> tuple[Anchor, ...]:
+        """The memory's anchors that were not dropped, oldest first."""
+        cached = self._anchors_cache.get(memory_id)
+        if cached is not None:
+            return cached
+        state = self._memories.get(memory_id)
+        found = []
+        for anchor_id in state.anchors if state is not None else ():
+            anchor = self._anchors[anchor_id]
+            birth = anchor.birth()
+            if birth is not None and not anchor.dropped and birth.value.memory == memory_id:
+                found.append((birth.stamp, anchor_id))
+        built = tuple(self._build_anchor(anchor_id) for _, anchor_id in sorted(found))
+        self._anchors_cache[memory_id] = built
+        return built
+
+    def anchor(self, anchor_id: str) -> Anchor | None:
+        """The anchor; None for unknown and dropped ones, and those of purged memories."""
+        state = self._anchors.get(anchor_id)
+        if state is None or not state.puts or state.dropped:
+            return None
+        return self._build_anchor(anchor_id)
+
+    def is_anchor_dropped(self, anchor_id: str) -> bool:
+        """Whether the anchor was taken away, which is for good: a derived one must not be made again."""
+        state = self._anchors.get(anchor_id)
+        return state is not None and state.dropped
+
+    def edges_of(self, memory_id: str) -> tuple[MemoryEdge, ...]:
+        """Edges from and to the memory, ordered by key; none of purged memories."""
+        edges = (self._build_edge(key) for key in sorted(self._edges_at.get(memory_id, ())))
+        return tuple(edge for edge in edges if edge is not None)
+
+    def node(self, node_id: str) -> Mapping[str, Any] | None:
+        """Metadata of a node of the memory graph; None for unknown and dropped ones."""
+        register = self._nodes.get(node_id)
+        if register is None or register.value is None or node_id in self._purged:
+            return None
+        return MappingProxyType(register.value)
+
+    def link_dropped(self, memory_id: str, evidence_text: str, name: str) -> bool:
+        """Whether the user refused that this text of the memory means the symbol `name`."""
+        state = self._memories.get(memory_id)
+        register = None if state is None else state.links.get((evidence_text, name))
+        return register is not None and bool(register.value)
+
+    def suggestion_refused(self, memory_id: str, place: SymbolKey) -> bool:
+        """Whether the user refused this place as a suggestion for the memory."""
+        state = self._memories.get(memory_id)
+        return state is not None and place in state.refused
+
+    def history(self, memory_id: str) -> tuple[HistoryEntry, ...]:
+        """The memory's life, oldest first; accesses and recalls are left out."""
+        state = self._memories.get(memory_id)
+        if state is None:
+            return ()
+        entries = dict(state.history)
+        for anchor_id in state.anchors:
+            entries.update(self._anchors[anchor_id].history)
+        return tuple(entry for _, entry in sorted(entries.items(), key=lambda item: (item[1].clock, item[0])))
+
+    def _build_edge(self, key: _EdgeKey) -> MemoryEdge | None:
+        if key.source in self._purged or key.target in self._purged:
+            return None
+        edge = self._edges[key]
+        dead_until = max(self._node_drops.get(key.source, ""), self._node_drops.get(key.target, ""))
+        put: EdgePut | None = None
+        weights: list[float] = []
+        created: datetime | None = None
+        if edge.written is not None:
+            if edge.written.stamp > dead_until and edge.written.value is not None:
+                put = cast("EdgePut", edge.written.value)
+                weights.append(put.weight)
+                created = put.created_at or reading_time(edge.written.stamp)
+            # A put says what the weight is at that moment, a drop that it is none: later recalls add to it.
+            dead_until = max(dead_until, edge.written.stamp)
+        later = {stamp: rate for stamp, rate in edge.together.items() if stamp > dead_until}
+        weights.extend(later.values())
+        if not weights:
+            return None
+        if created is None:
+            created = reading_time(min(later))
+        # fsum is exact, so the order of arrival can't show in the last digit.
+        weight = math.fsum(weights)
+        return MemoryEdge(*key, weight=min(1.0, weight) if later else weight, created_at=created)
+
+    def _build_anchor(self, anchor_id: str) -> Anchor:
+        state = self._anchors[anchor_id]
+        register = state.birth()
+        assert register is not None
+        put = cast("AnchorPut", register.value)
+        places = sorted(state.places.items(), key=lambda item: item[1].stamp)
+        confirmations = sorted(state.confirmations.items(), key=lambda item: (item[1], item[0].key))
+        return Anchor(
+            id=anchor_id,
+            memory_id=put.memory,
+            birth=put.birth.birth(),
+            context=read_context(put.context),
+            relevance=put.relevance,
+            evidence=None if put.evidence is None else put.evidence.evidence(),
+            aliases=tuple(register.value for _, register in places if register.value is not None),
+            refused=frozenset(key for key, register in places if register.value is None),
+            confirmations=tuple(state for state, _ in confirmations),
+            created_at=reading_time(register.stamp),
+        )
+
+
+def _write(registers: dict[_K, _Register], key: _K, stamp: str, place: int, value: object) -> None:
+    old = registers.get(key)
+    if old is None or stamp > old.stamp:
+        registers[key] = _Register(stamp, place, value)
+
+
+def _edge_key(source: str, target: str, edge_type: str) -> _EdgeKey:
+    if edge_type == CO_ACTIVATED and target < source:
+        source, target = target, source
+    return _EdgeKey(source, target, edge_type)
+
+
+def _author(data: object) -> str | None:
+    author = data.set.get("author") if isinstance(data, MemoryPut) else None
+    return author if isinstance(author, str) else None
+
+
+def _in_order(registers: Mapping[str, _Register]) -> list[tuple[str, Any]]:
+    """Keys and values as they were last written, so that tags and metadata keep the order the user gave."""
+    ordered = sorted(registers.items(), key=lambda item: (item[1].stamp, item[1].place, item[0]))
+    return [(key, register.value) for key, register in ordered]
+
+
+def _build_memory(memory_id: str, state: _MemoryState) -> Memory | None:
+    """The memory, None while a field that every memory has is missing.
+
+    A value of a wrong kind, which only a newer or broken writer can have put there, counts as not given.
+    """
+    values = {name: register.value for name, register in state.fields.items()}
+
+    def text(name: str) -> str | None:
+        value = values.get(name)
+        return value if isinstance(value, str) else None
+
+    content, title, kind = text("content"), text("title"), text("type")
+    created_at = read_time(values.get("created_at"))
+    if content is None or title is None or kind is None or created_at is None:
+        return None
+    importance, token_count, trigger = (values.get(name) for name in ("importance", "token_count", "trigger"))
+    return Memory(
+        id=memory_id,
+        type=kind if kind in MEMORY_KINDS else "episodic",
+        title=title,
+        content=content,
+        created_at=created_at,
+        accessed_at=created_at if state.last_access is None else max(created_at, state.last_access),
+        tags=tuple(tag for tag, on in _in_order(state.tags) if on),
+        metadata={key: value for key, value in _in_order(state.meta) if value is not None},
+        importance=float(importance) if _is_number(importance) else 0.5,
+        pinned=values.get("pinned") is True,
+        status="active" if state.status is None else state.status.value,
+        access_count=sum(state.accesses.values()),
+        session_id=text("session_id"),
+        agent_id=text("agent_id"),
+        author=text("author"),
+        parent_id=text("parent_id"),
+        expires_at=read_time(values.get("expires_at")),
+        due_at=read_time(values.get("due_at")),
+        trigger=trigger if isinstance(trigger, dict) else None,
+        born=read_origin(values.get("born")),
+        token_count=int(token_count) if _is_number(token_count) else 0,
+        content_hash=text("content_hash") or content_hash(content),
+    )
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
