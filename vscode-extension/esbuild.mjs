@@ -1,0 +1,32 @@
+// Bundles the extension into out/extension.js; with --tests, the tests into out/test/.
+import { rmSync, readdirSync, writeFileSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const common = {
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  target: 'node18',
+  external: ['vscode'],
+  logLevel: 'warning',
+};
+
+if (process.argv.includes('--tests')) {
+  rmSync('out/test', { recursive: true, force: true });
+  const tests = readdirSync('test').filter((name) => name.endsWith('.test.ts'));
+  await build({
+    ...common,
+    entryPoints: tests.map((name) => `test/${name}`),
+    outdir: 'out/test',
+    outExtension: { '.js': '.cjs' },
+    sourcemap: 'inline',
+  });
+} else {
+  const { metafile } = await build({
+    ...common,
+    entryPoints: ['src/extension.ts'],
+    outfile: 'out/extension.js',
+    metafile: true,
+  });
+  writeFileSync('out/metafile.json', JSON.stringify(metafile));
+}

@@ -1,0 +1,149 @@
+/** Capturing a memory: one input, whose prompt says where it goes; Enter saves, Escape keeps the text. */
+
+import * as vscode from 'vscode';
+import { Drafts } from './core/drafts';
+import { baseName, capturePrompt, captureTarget, memoryTitle, placeLabel, plain } from './core/labels';
+import { SERVER_COMMANDS, type CaptureResult, type PreviewResult } from './core/protocol';
+import type { Server } from './server';
+import { cursorTarget, givenTarget, rootOf, type Target } from './target';
+import type { Undo } from './undo';
+
+const PREVIEW_MS = 150;
+
+export class Capture {
+  private readonly drafts = new Drafts();
+
+  constructor(
+    private readonly server: Server,
+    private readonly undo: Undo,
+  ) {}
+
+  /** Opens the input. `argument` is a code action's target, or whatever a menu passes. */
+  open(argument?: unknown): void {
+    const target = givenTarget(argument) ?? cursorTarget((uri) => this.server.asUri(uri));
+    new CaptureInput(this.server, this.undo, this.drafts, target).show();
+  }
+}
+
+class CaptureInput {
+  private readonly box = vscode.window.createInputBox();
+  private timer: NodeJS.Timeout | undefined;
+  private cancellation = new vscode.CancellationTokenSource();
+  private saved = false;
+  private saving = false;
+  private readonly fallback: string | undefined;
+
+  constructor(
+    private readonly server: Server,
+    private readonly undo: Undo,
+    private readonly drafts: Drafts,
+    private readonly target: Target,
+  ) {
+    this.fallback = target.uri === undefined ? undefined : baseName(vscode.Uri.parse(target.uri).path);
+    const draft = drafts.current;
+    this.box.title = draft === '' ? 'Capture a memory' : 'Capture a memory (your draft is back)';
+    this.box.placeholder = 'What should be remembered here?';
+    this.box.ignoreFocusOut = false;
+    this.box.value = draft;
+    this.box.valueSelection = [0, draft.length];
+    this.box.prompt = capturePrompt({ links: [], warnings: [] }, this.fallback);
+    this.box.onDidChangeValue(() => {
+      this.box.validationMessage = undefined;
+      this.schedulePreview();
+    });
+    this.box.onDidAccept(() => void this.save());
+    this.box.onDidHide(() => {
+      this.close();
+    });
+  }
+
+  show(): void {
+    this.box.show();
+    void this.preview();
+  }
+
+  private close(): void {
+    clearTimeout(this.timer);
+    this.cancellation.cancel();
+    this.cancellation.dispose();
+    if (!this.saved) {
+      this.drafts.keep(this.box.value);
+    }
+    this.box.dispose();
+  }
+
+  private schedulePreview(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.preview(), PREVIEW_MS);
+  }
+
+  private async preview(): Promise<void> {
+    this.cancellation.cancel();
+    this.cancellation.dispose();
+    const cancellation = new vscode.CancellationTokenSource();
+    this.cancellation = cancellation;
+    const content = this.box.value;
+    try {
+      const argument = { content, ...this.target };
+      const result = await this.server.run<PreviewResult>(SERVER_COMMANDS.preview, argument, cancellation.token);
+      if (!cancellation.token.isCancellationRequested) {
+        this.box.prompt = capturePrompt(result, this.fallback);
+      }
+    } catch (error) {
+      // Nothing is wrong yet while nothing is typed: the server may refuse an empty text.
+      if (!cancellation.token.isCancellationRequested && content.trim() !== '') {
+        this.refuse(error);
+      }
+    }
+  }
+
+  private async save(): Promise<void> {
+    const content = this.box.value;
+    if (content.trim() === '') {
+      this.box.validationMessage = 'Type what should be remembered, or press Escape';
+      return;
+    }
+    if (this.saving) {
+      return;
+    }
+    this.saving = true;
+    this.box.busy = true;
+    this.box.enabled = false;
+    clearTimeout(this.timer);
+    this.cancellation.cancel();
+    try {
+      const result = await this.server.run<CaptureResult>(SERVER_COMMANDS.capture, { content, ...this.target });
+      this.saved = true;
+      this.drafts.clear();
+      this.box.hide();
+      this.tell(result);
+    } catch (error) {
+      this.box.enabled = true;
+      this.refuse(error);
+    } finally {
+      this.saving = false;
+      this.box.busy = false;
+    }
+  }
+
+  private tell(result: CaptureResult): void {
+    const { memory } = result;
+    if (result.duplicateOf === memory.id) {
+      // Nothing was stored: undoing would forget the earlier memory.
+      this.undo.say(`Already remembered: ${memoryTitle(memory)}`);
+      return;
+    }
+    const place = captureTarget(result.links);
+    const where = place === undefined ? '' : ` on ${placeLabel(place)}`;
+    const root = rootOf(this.target.uri === undefined ? undefined : vscode.Uri.parse(this.target.uri));
+    this.undo.offer(`Remembered${where}`, async () => {
+      await this.server.run(SERVER_COMMANDS.forget, { id: memory.id, ...root });
+      this.drafts.keep(memory.content);
+      return 'Taken back; the text is kept as a draft';
+    });
+  }
+
+  private refuse(error: unknown): void {
+    this.box.validationMessage = plain(error instanceof Error ? error.message : String(error), 300);
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * The server's commands and the shapes that travel on the wire, as far as the extension reads them.
+ *
+ * Owns names and types only. The ids below are registered by the language client from what the server
+ * advertises: the extension must never register them itself.
+ */
+
+export const SERVER_COMMANDS = {
+  capture: 'mnemolens.memory.capture',
+  preview: 'mnemolens.memory.preview',
+  get: 'mnemolens.memory.get',
+  list: 'mnemolens.memory.list',
+  forget: 'mnemolens.memory.forget',
+  restore: 'mnemolens.memory.restore',
+  done: 'mnemolens.memory.done',
+  access: 'mnemolens.memory.access',
+  confirm: 'mnemolens.memory.confirm',
+  undoMove: 'mnemolens.memory.undoMove',
+  reanchor: 'mnemolens.memory.reanchor',
+  link: 'mnemolens.memory.link',
+  open: 'mnemolens.memory.open',
+  status: 'mnemolens.status',
+} as const;
+
+/** Commands that a link in a hover may run; any other command link in a hover is dead. */
+export const HOVER_COMMANDS: readonly string[] = [
+  SERVER_COMMANDS.open,
+  SERVER_COMMANDS.confirm,
+  SERVER_COMMANDS.undoMove,
+  SERVER_COMMANDS.reanchor,
+  SERVER_COMMANDS.done,
+  SERVER_COMMANDS.forget,
+];
+
+export type Verdict = 'fresh' | 'moved' | 'drifted' | 'ambiguous' | 'unanchored' | 'lost';
+
+/** An LSP position: 0-based line and UTF-16 column. */
+export interface Position {
+  line: number;
+  character: number;
+}
+
+export interface Range {
+  start: Position;
+  end: Position;
+}
+
+export interface Place {
+  kind: string;
+  file: string;
+  qualname: string;
+  ordinal: number;
+  id: string;
+  range?: Range | null;
+}
+
+export interface Link {
+  target: Place;
+  relevance: number;
+  context: string;
+  candidate?: boolean;
+}
+
+export interface Memory {
+  id: string;
+  type: string;
+  title: string;
+  content: string;
+  status: string;
+  verdict: Verdict;
+  author?: string | null;
+  createdAt: string;
+}
+
+export interface Anchor {
+  id: string;
+  at: Place | null;
+  verdict: Verdict;
+}
+
+export interface CaptureResult {
+  memory: Memory;
+  links: Link[];
+  duplicateOf?: string | null;
+  warnings: string[];
+}
+
+export interface PreviewResult {
+  links: Link[];
+  duplicateOf?: string | null;
+  warnings: string[];
+}
+
+export interface MemoryDetail {
+  memory: Memory;
+  links: Link[];
+  anchors: Anchor[];
+}
+
+export interface MemoryPage {
+  memories: Memory[];
+  total: number;
+}
+
+export interface FolderStatus {
+  root: string;
+  files: number;
+  symbols: number;
+  memories: number;
+  verdicts: Record<string, number>;
+  skipped: { file: string; reason: string }[];
+  skippedTotal?: number;
+  indexing: { done: number; total: number } | null;
+  graph?: { state: string; reason?: string | null } | null;
+}
+
+export interface ServerStatus {
+  version: string;
+  folders: FolderStatus[];
+}

@@ -1,0 +1,264 @@
+/**
+ * The language client's life: start, stop, restart, and why a start failed.
+ *
+ * Owns the process and the one client for all folders. Knows nothing of inputs or picks; it reports its state
+ * through an event and leaves showing it to `status.ts`.
+ */
+
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import * as vscode from 'vscode';
+import {
+  CloseAction,
+  ErrorAction,
+  ExecuteCommandRequest,
+  LanguageClient,
+  type LanguageClientOptions,
+} from 'vscode-languageclient/node';
+import type { ServerCommand } from './core/command';
+import { explainFailure, Tail, type ServerEnd } from './core/failures';
+import type { ServerState } from './core/labels';
+import { HOVER_COMMANDS } from './core/protocol';
+import { RestartBudget } from './core/restarts';
+import { configurationMiddleware } from './configuration';
+
+/** Runs after a server command came back from a click (hover, lens, code action). */
+export type AfterCommand = (command: string, argument: unknown, result: unknown) => void;
+
+const STOP_MS = 2000;
+
+/** The library's notifications name protocol methods; ours say what to change, so its own only go to the log. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+
+  override info(message: string, data?: unknown): void {
+    super.info(message, data, false);
+  }
+}
+
+class ServerProcess {
+  readonly stderr = new Tail();
+  readonly ended: Promise<number | null>;
+
+  private constructor(readonly child: ChildProcessWithoutNullStreams) {
+    child.stderr.setEncoding('utf8');
+    child.stderr.on('data', (chunk: string) => {
+      this.stderr.add(chunk);
+    });
+    this.ended = new Promise((resolve) => {
+      child.on('close', (code) => {
+        resolve(code);
+      });
+    });
+  }
+
+  /** @throws the spawn error (`code` is ENOENT, EACCES, …) when the program can't be started. */
+  static async spawn(command: ServerCommand, cwd: string): Promise<ServerProcess> {
+    const child = spawn(command.program, command.args, { cwd, stdio: 'pipe', windowsHide: true });
+    const started = new ServerProcess(child);
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    child.on('error', () => undefined); // a failed kill is not worth an exception
+    child.stdin.on('error', () => undefined); // EPIPE: the end of the process is reported by `ended`
+    return started;
+  }
+
+  async endWithin(milliseconds: number): Promise<number | null | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => {
+        resolve(undefined);
+      }, milliseconds);
+    });
+    const code = await Promise.race([this.ended, late]);
+    clearTimeout(timer);
+    return code;
+  }
+}
+
+export class Server implements vscode.Disposable {
+  private client: LanguageClient | undefined;
+  private process: ServerProcess | undefined;
+  private readonly budget = new RestartBudget();
+  private readonly changed = new vscode.EventEmitter<ServerState>();
+  private current: ServerState = { kind: 'starting' };
+  /** Starts and stops run one after the other, in the order they were asked for. */
+  private queue: Promise<void> = Promise.resolve();
+
+  readonly onDidChangeState = this.changed.event;
+
+  /**
+   * @param log where the server's stderr and the client's messages go
+   * @param cwd the folder the server runs in: never the workspace, whose files could shadow Python's modules
+   *   (`python -m` puts the current folder first on its path)
+   * @param afterCommand told about server commands that a click ran
+   */
+  constructor(
+    private readonly log: vscode.LogOutputChannel,
+    private readonly cwd: string,
+    private readonly afterCommand: AfterCommand,
+  ) {}
+
+  get state(): ServerState {
+    return this.current;
+  }
+
+  setState(state: ServerState): void {
+    this.current = state;
+    this.changed.fire(state);
+  }
+
+  /** Starts the server, stopping one that runs. Failing is told by the state and by the answer's message. */
+  async start(command: ServerCommand, managed: boolean): Promise<string | undefined> {
+    return this.enqueue(async () => {
+      await this.stopNow();
+      this.budget.reset();
+      this.setState({ kind: 'starting' });
+      const failure = await this.startNow(command, managed);
+      this.setState(failure === undefined ? { kind: 'ready' } : { kind: 'none', reason: failure });
+      return failure;
+    });
+  }
+
+  async stop(): Promise<void> {
+    return this.enqueue(async () => this.stopNow());
+  }
+
+  /**
+   * Runs one of the server's commands.
+   *
+   * @throws Error with the server's message, which names the field to change
+   */
+  async run<Result>(command: string, argument: object, token?: vscode.CancellationToken): Promise<Result> {
+    if (this.client?.isRunning() !== true) {
+      const reason = this.current.kind === 'none' ? this.current.reason : 'the language server is not running yet';
+      throw new Error(reason);
+    }
+    const params = { command, arguments: [argument] };
+    return (await this.client.sendRequest(ExecuteCommandRequest.type, params, token)) as Result;
+  }
+
+  /** A document's URI as the server is told it. */
+  asUri(uri: vscode.Uri): string {
+    return this.client?.code2ProtocolConverter.asUri(uri) ?? uri.toString();
+  }
+
+  dispose(): void {
+    void this.stop().catch(() => undefined);
+    this.changed.dispose();
+  }
+
+  private async enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
+    const result = this.queue.then(act);
+    this.queue = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+
+  private async startNow(command: ServerCommand, managed: boolean): Promise<string | undefined> {
+    const end: ServerEnd = { command, managed, stderr: '' };
+    const launch = async (): Promise<ChildProcessWithoutNullStreams> => {
+      this.log.info(`Starting ${[command.program, ...command.args].join(' ')}`);
+      this.process = await ServerProcess.spawn(command, this.cwd);
+      return this.process.child;
+    };
+    let first: ChildProcessWithoutNullStreams | undefined;
+    try {
+      first = await launch();
+    } catch (error) {
+      this.log.error(error instanceof Error ? error : String(error));
+      return explainFailure({ ...end, spawnError: (error as NodeJS.ErrnoException).code ?? String(error) });
+    }
+    const client = new QuietClient(
+      'mnemolens',
+      'Mnemolens',
+      async () => {
+        const child = first ?? (await launch());
+        first = undefined;
+        return child;
+      },
+      this.clientOptions(end),
+    );
+    this.client = client;
+    try {
+      await client.start();
+      return undefined;
+    } catch (error) {
+      this.log.error(error instanceof Error ? error : String(error));
+      this.client = undefined;
+      const exitCode = await this.process?.endWithin(1000);
+      const stderr = this.process?.stderr.toString() ?? '';
+      this.process?.child.kill();
+      this.process = undefined;
+      return explainFailure({ ...end, exitCode, stderr: stderr === '' && exitCode === undefined ? String(error) : stderr });
+    }
+  }
+
+  private async stopNow(): Promise<void> {
+    const { client, process } = this;
+    this.client = undefined;
+    this.process = undefined;
+    try {
+      await client?.dispose(STOP_MS);
+    } catch (error) {
+      this.log.warn(error instanceof Error ? error.message : String(error));
+    }
+    if (process !== undefined && (await process.endWithin(STOP_MS)) === undefined) {
+      process.child.kill();
+    }
+  }
+
+  private clientOptions(end: ServerEnd): LanguageClientOptions {
+    return {
+      // Every file: a memory can stand on any file, and the memories' own Markdown files save back by didSave.
+      documentSelector: [{ scheme: 'file' }],
+      initializationOptions: { commandLinks: true },
+      outputChannel: this.log,
+      markdown: { isTrusted: { enabledCommands: HOVER_COMMANDS }, supportHtml: false },
+      // Deprecated for the pull model, which we answer too; pushing also serves a server that does not register.
+      // eslint-disable-next-line @typescript-eslint/no-deprecated
+      synchronize: { configurationSection: 'mnemolens' },
+      initializationFailedHandler: () => false,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: async () => this.closed(end),
+      },
+      middleware: {
+        workspace: configurationMiddleware(() => this.client),
+        executeCommand: async (command, args: unknown[]) => this.clicked(command, args),
+      },
+    };
+  }
+
+  /** The connection closed though nobody asked: start again, but never in a loop. */
+  private async closed(end: ServerEnd): Promise<{ action: CloseAction; handled: boolean }> {
+    if (this.current.kind === 'starting') {
+      return { action: CloseAction.DoNotRestart, handled: true }; // `startNow` explains it
+    }
+    if (this.budget.allow(Date.now())) {
+      this.log.warn('The language server ended unexpectedly; starting it again');
+      return { action: CloseAction.Restart, handled: true };
+    }
+    const exitCode = await this.process?.endWithin(1000);
+    const reason = explainFailure({ ...end, exitCode, stderr: this.process?.stderr.toString() ?? '' });
+    this.setState({ kind: 'none', reason });
+    return { action: CloseAction.DoNotRestart, handled: true };
+  }
+
+  /** A server command from a lens, a hover link or a code action. */
+  private async clicked(command: string, args: unknown[]): Promise<unknown> {
+    try {
+      const result = await this.run<unknown>(command, args[0] ?? {});
+      this.afterCommand(command, args[0], result);
+      return result;
+    } catch (error) {
+      void vscode.window.showErrorMessage(`Mnemolens: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/** Where a command acts: the cursor of the active editor, or what a code action or menu says. */
+
+import * as vscode from 'vscode';
+import type { Position, Range } from './core/protocol';
+
+/** The arguments that name a place to the server. */
+export interface Target {
+  uri?: string;
+  position?: Position;
+  range?: Range;
+  root?: string;
+}
+
+/** The folder's path when several are open, so that a command without a URI knows which store it means. */
+export function rootOf(uri: vscode.Uri | undefined): { root?: string } {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  if (folders.length < 2) {
+    return {};
+  }
+  const folder = uri === undefined ? undefined : vscode.workspace.getWorkspaceFolder(uri);
+  return { root: (folder ?? folders[0])?.uri.fsPath ?? '' };
+}
+
+/** The cursor and selection of the active editor; without a file on disk only the root. */
+export function cursorTarget(asUri: (uri: vscode.Uri) => string): Target {
+  const editor = vscode.window.activeTextEditor;
+  if (editor?.document.uri.scheme !== 'file') {
+    return rootOf(undefined);
+  }
+  const { active, start, end } = editor.selection;
+  const target: Target = { uri: asUri(editor.document.uri), position: place(active) };
+  if (!editor.selection.isEmpty) {
+    target.range = { start: place(start), end: place(end) };
+  }
+  return target;
+}
+
+/** A target given by a code action: `{uri, position?, range?}`; undefined for anything else (a menu gives a Uri). */
+export function givenTarget(argument: unknown): Target | undefined {
+  if (typeof argument !== 'object' || argument === null || argument instanceof vscode.Uri) {
+    return undefined;
+  }
+  const { uri, position, range, root } = argument as Target;
+  if (typeof uri !== 'string') {
+    return undefined;
+  }
+  return {
+    uri,
+    ...(position === undefined ? {} : { position }),
+    ...(range === undefined ? {} : { range }),
+    ...(root === undefined ? {} : { root }),
+  };
+}
+
+function place(position: vscode.Position): Position {
+  return { line: position.line, character: position.character };
+}
