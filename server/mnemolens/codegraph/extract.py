@@ -1,0 +1,485 @@
+"""From a syntax tree to what a file defines, imports and calls.
+
+The walk is one pass over all leaves, without recursion: each definition becomes a `Unit` that holds everything
+its own text says (nested definitions are units of their own) relative to its own start. `assemble` lays the units
+out as `FileSymbols`. Since a unit depends on nothing but its own text, an open document (`codegraph.document`)
+keeps the units of text that did not change, and gets what a full extraction would give.
+
+Knows no language (tables do: `codegraph.languages`), reads no files.
+"""
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import NamedTuple
+
+from tree_sitter import Node, Tree
+
+from mnemolens.codegraph.languages.base import SKIP, Definition, Facts, Language, Prose, RawImport, Rule
+from mnemolens.core.symbols import (
+    Call,
+    FileSymbols,
+    Import,
+    Position,
+    Range,
+    Symbol,
+    SymbolKind,
+    SymbolRange,
+)
+
+EXTRACTOR_VERSION = 1
+"""Goes up when the same text would give other symbols: caches made by another version are void."""
+
+MAX_DEPTH = 100
+"""Definitions nested deeper than this are no symbols (only generated text nests so deep)."""
+
+MAX_SIGNATURE = 300
+
+_SPACE = re.compile(r"\s+")
+_LONE_CR = re.compile(rb"\r(?!\n)")
+_HEAD_ENDS = ("=>", "{", ":")
+# What may stand between a doc comment and what it documents.
+_MODIFIERS = frozenset(
+    (
+        b"export default const let var declare async public private protected static readonly abstract"
+        b" override function class"
+    ).split()
+)
+
+
+class Edge(NamedTuple):
+    """A unit's place in the unit that encloses it; rows and bytes are relative to that unit's start.
+
+    Attributes:
+        start: of the definition's own node, `outer` of the definition with what wraps it (`export`).
+        prefix: dotted names between the enclosing symbol's name and this one's, each followed by a dot.
+    """
+
+    unit: "Unit"
+    start: tuple[int, int]
+    start_byte: int
+    outer: tuple[int, int]
+    prefix: str
+    docstring: str | None
+
+
+class Unit:
+    """One definition (or the module) by what its own text says, wherever it stands."""
+
+    __slots__ = (
+        "_calls", "_ranges", "_symbol", "bases", "blob", "body_hash", "bound", "calls", "docstring", "edges",
+        "end", "full_hash", "imports", "is_async", "kind", "length", "name", "name_end", "name_start",
+        "signature", "token_count", "type_id",
+    )  # fmt: skip
+
+    def __init__(self, kind: SymbolKind, name: str, length: int, type_id: int) -> None:
+        self.kind: SymbolKind = kind
+        self.name = name
+        self.length = length
+        self.type_id = type_id
+        self.docstring: str | None = None
+        self.signature = ""
+        self.is_async = False
+        self.bases: tuple[str, ...] = ()
+        self.name_start = self.name_end = self.end = (0, 0)
+        self.edges: list[Edge] = []
+        self.calls: dict[tuple[str, str | None], int] = {}
+        self.imports: list[RawImport] = []
+        self.bound: frozenset[str] = frozenset()
+        self.blob = b""
+        self.full_hash = self.body_hash = ""
+        self.token_count = 0
+        self._symbol: Symbol | None = None
+        self._ranges: tuple[int, int, int, int, SymbolRange] | None = None
+        self._calls: tuple[int, list[Call]] | None = None
+
+    def symbol(
+        self, qualname: str, ordinal: int, parent: int, kind: SymbolKind, docstring: str | None
+    ) -> Symbol:
+        """The symbol in this place; the same object as long as the place is the same."""
+        old = self._symbol
+        if (
+            old is not None
+            and old.qualname == qualname
+            and old.ordinal == ordinal
+            and old.parent == parent
+            and old.kind == kind
+            and old.docstring == docstring
+        ):
+            return old
+        self._symbol = Symbol(
+            name=self.name,
+            qualname=qualname,
+            ordinal=ordinal,
+            kind=kind,
+            parent=parent,
+            signature=self.signature,
+            docstring=docstring,
+            is_async=self.is_async,
+            bases=self.bases,
+            full_hash=self.full_hash,
+            body_hash=self.body_hash,
+            token_count=self.token_count,
+        )
+        return self._symbol
+
+    def ranges(self, row: int, column: int, outer_row: int, outer_column: int) -> SymbolRange:
+        """Where the symbol stands, when its node starts at (row, column)."""
+        old = self._ranges
+        if old is not None and old[:4] == (row, column, outer_row, outer_column):
+            return old[4]
+        a, b, c = self.name_start, self.name_end, self.end
+        found = SymbolRange(
+            Range(Position(outer_row, outer_column), Position(row + c[0], c[1] if c[0] else column + c[1])),
+            Range(
+                Position(row + a[0], a[1] if a[0] else column + a[1]),
+                Position(row + b[0], b[1] if b[0] else column + b[1]),
+            ),
+        )
+        self._ranges = (row, column, outer_row, outer_column, found)
+        return found
+
+    def calls_from(self, index: int) -> list[Call]:
+        """The calls, `index` being the symbol's."""
+        old = self._calls
+        if old is not None and old[0] == index:
+            return old[1]
+        found = [Call(index, name, receiver, count) for (name, receiver), count in self.calls.items()]
+        self._calls = (index, found)
+        return found
+
+
+# Entries of the walk's stack that are no nodes.
+_BODY, _END_BODY, _POP = object(), object(), object()
+
+Part = bytes | Unit
+Todo = tuple[Unit, list[object], Node | None, frozenset[int], int]
+"""A unit to read: its nodes in reverse, the node it starts at (None: the text), silent nodes, depth."""
+Known = Mapping[tuple[int, int, int], Unit]
+"""Units that may be used again, by (start byte, length, kind id) in the new text."""
+
+
+class Walk:
+    """One extraction: makes the unit of a node and the units in it.
+
+    Attributes:
+        known: units of the text before, to be used again where their node is met.
+    """
+
+    def __init__(self, language: Language, source: bytes, known: Known | None = None) -> None:
+        self.language = language
+        self.source = source
+        self.known: Known = known or {}
+
+    def module(self, root: Node, *, with_tokens: bool = False) -> Unit:
+        """The unit of a whole file; its own tokens and hashes only `with_tokens`."""
+        unit = Unit("file", "", root.end_byte, root.kind_id)
+        todo: list[Todo] = [(unit, [root], None, frozenset(), 0)]
+        made: list[tuple[Unit, list[Part], int, int]] = []
+        while todo:
+            made.append(self._read(todo))
+        for item in reversed(made):
+            _finish(*item, with_hashes=with_tokens or item[0] is not unit)
+        return unit
+
+    def _read(  # noqa: C901, PLR0912, PLR0915  (the one hot loop: calls cost more than length)
+        self, todo: list[Todo]
+    ) -> tuple[Unit, list[Part], int, int]:
+        """Read one unit's own text; definitions in it are put on `todo`."""
+        unit, stack, base, silent, depth = todo.pop()
+        source, actions, doc_comments = self.source, self.language.actions, self.language.doc_comments
+        if base is None:
+            base_byte = base_row = base_column = 0
+        else:
+            base_byte = base.start_byte
+            base_row, base_column = base.start_point
+        facts = Facts()
+        parts: list[Part] = []
+        add, push = parts.append, stack.extend
+        body_start, body_end = -1, -1
+        prefix = ""
+        prefixes: list[str] = []
+        wrapper: tuple[Node, Node] | None = None
+        doc: str | None = None
+        doc_mark = -1
+        edges = unit.edges
+        while stack:
+            node = stack.pop()
+            if type(node) is not Node:
+                if node is _BODY:
+                    body_start = len(parts)
+                elif node is _END_BODY:
+                    body_end = len(parts)
+                else:
+                    prefix = prefixes.pop()
+                continue
+            action = actions.get(node.kind_id)
+            if action is None:
+                if node.child_count:
+                    push(node.children[::-1])
+                elif node.end_byte > node.start_byte:
+                    add(source[node.start_byte : node.end_byte])
+                continue
+            if type(action) is bytes:
+                add(action)
+                continue
+            if type(action) is Rule:
+                if action.visit is not None:
+                    action.visit(node, facts)
+                if action.wraps is not None:
+                    wrapper = action.wraps(node)
+                if action.define is not None and depth < MAX_DEPTH:
+                    definition = action.define(node)
+                    if definition is not None:
+                        first = definition.first or node
+                        start_byte = first.start_byte
+                        length = node.end_byte - start_byte
+                        point = first.start_point
+                        outer = point
+                        if wrapper is not None and wrapper[0] == node:
+                            outer = wrapper[1].start_point
+                        docstring = None
+                        if doc is not None and _right_above(parts, doc_mark):
+                            docstring = doc
+                        doc = None
+                        push(definition.outside[::-1])
+                        type_id = node.kind_id
+                        child = self.known.get((start_byte, length, type_id))
+                        if child is None:
+                            child = Unit(definition.kind, definition.name, length, type_id)
+                            _describe(child, definition, first, node, source, self.language)
+                            inner: list[object] = []
+                            for part in definition.parts:
+                                if part == definition.body:
+                                    inner += (_BODY, part, _END_BODY)
+                                else:
+                                    inner.append(part)
+                            inner.reverse()
+                            hidden = frozenset((definition.silent.id,)) if definition.silent else frozenset()
+                            todo.append((child, inner, first, hidden, depth + 1))
+                        edges.append(
+                            Edge(
+                                child,
+                                _relative(point, base_row, base_column),
+                                start_byte - base_byte,
+                                _relative(outer, base_row, base_column),
+                                prefix,
+                                docstring,
+                            )
+                        )
+                        add(child)
+                        continue
+                if action.scope is not None:
+                    name = action.scope(node)
+                    if name is not None:
+                        prefixes.append(prefix)
+                        prefix = f"{prefix}{name}."
+                        stack.append(_POP)
+                if node.id not in silent:
+                    push(node.children[::-1])
+                continue
+            if action is SKIP:
+                if doc_comments:
+                    text = source[node.start_byte : node.end_byte]
+                    if text.startswith(b"/**"):
+                        doc, doc_mark = _clean_comment(text), len(parts)
+                continue
+            token = source[node.start_byte : node.end_byte]
+            if type(action) is Prose:
+                token = b" ".join(token.split())
+            if token:
+                add(token)
+        unit.calls = facts.calls
+        unit.imports = facts.imports
+        unit.bound = frozenset(facts.bound - facts.outer)
+        return unit, parts, body_start, body_end
+
+
+def _relative(point: tuple[int, int], row: int, column: int) -> tuple[int, int]:
+    return (point[0] - row, point[1] - column) if point[0] == row else (point[0] - row, point[1])
+
+
+def _right_above(parts: list[Part], mark: int) -> bool:
+    """Whether nothing but modifiers and decorators stands between a doc comment and here."""
+    between = parts[mark:]
+    return bool(not between or between[0] == b"@" or all(part in _MODIFIERS for part in between))
+
+
+def _clean_comment(comment: bytes) -> str:
+    """The text of a `/** … */` comment without its stars."""
+    lines = comment.decode("utf-8", "replace").removeprefix("/**").removesuffix("*/").splitlines()
+    return "\n".join(line.strip().removeprefix("*").strip() for line in lines).strip()
+
+
+def _describe(
+    unit: Unit, definition: Definition, first: Node, node: Node, source: bytes, language: Language
+) -> None:
+    """Fill in what the definition's head says."""
+    row, column = first.start_point
+    unit.docstring = definition.docstring
+    unit.is_async = definition.is_async
+    unit.bases = definition.bases
+    unit.name_start = _relative(definition.name_node.start_point, row, column)
+    name_node = definition.name_node
+    unit.name_end = unit.name_start if name_node == node else _relative(name_node.end_point, row, column)
+    unit.end = _relative(_clipped_end(node, language), row, column)
+    body = definition.body
+    head = source[first.start_byte : body.start_byte if body is not None else node.end_byte]
+    text = _SPACE.sub(" ", head[: 4 * MAX_SIGNATURE].decode("utf-8", "replace")).strip()
+    for end in _HEAD_ENDS:
+        text = text.removesuffix(end).rstrip()
+    unit.signature = text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"
+
+
+def _clipped_end(node: Node, language: Language) -> tuple[int, int]:
+    """Where the definition's last token ends: a block extends over comments that trail it."""
+    current = node
+    while current.child_count:
+        last = current.child(current.child_count - 1)
+        if last is None:
+            break
+        while last.type in language.comments or (last.end_byte == last.start_byte and not last.child_count):
+            before = last.prev_sibling
+            if before is None:
+                return current.end_point
+            last = before
+        current = last
+    return current.end_point
+
+
+def _framed(tokens: list[bytes]) -> bytes:
+    """Tokens as one text in which each can be found: NUL before, SOH after each."""
+    return b"\0" + b"\1\0".join(tokens) + b"\1" if tokens else b""
+
+
+def _blob(parts: list[Part]) -> tuple[bytes, int]:
+    """The framed tokens of own text and nested units, and their number."""
+    pieces: list[bytes] = []
+    run: list[bytes] = []
+    count = 0
+    for part in parts:
+        if type(part) is bytes:
+            run.append(part)
+        else:
+            pieces.append(_framed(run))
+            count += len(run) + part.token_count
+            run = []
+            pieces.append(part.blob)
+    if not pieces:
+        return _framed(run), len(run)
+    pieces.append(_framed(run))
+    return b"".join(pieces), count + len(run)
+
+
+def digest(blob: bytes) -> str:
+    """16 hex digits of sha256."""
+    return sha256(blob).hexdigest()[:16]
+
+
+def _finish(unit: Unit, parts: list[Part], body_start: int, body_end: int, *, with_hashes: bool) -> None:
+    """Everything that needs the nested units: hashes, and the folding of overload signatures."""
+    if with_hashes:
+        if body_start < 0:
+            # Without a body, what follows the name stands for it.
+            name = unit.name.encode()
+            body_start = parts.index(name) + 1 if name in parts else 0
+            body_end = len(parts)
+        head, head_count = _blob(parts[:body_start])
+        body, body_count = _blob(parts[body_start:body_end])
+        tail, tail_count = _blob(parts[body_end:])
+        unit.blob = head + body + tail
+        unit.token_count = head_count + body_count + tail_count
+        masked = unit.blob.replace(b"\0%b\1" % unit.name.encode(), b"\0\1")
+        unit.full_hash = digest(masked)
+        unit.body_hash = digest(body)
+    if any(edge.unit.kind in _SIGNATURES for edge in unit.edges):
+        unit.edges = _folded(unit.edges)
+
+
+_SIGNATURES = frozenset({"overload", "method_sig"})
+_IMPLEMENTATIONS = frozenset({"function", "method"})
+
+
+def _folded(edges: list[Edge]) -> list[Edge]:
+    """The edges without overload signatures whose implementation follows in the same scope."""
+    kept: list[Edge] = []
+    implemented: set[tuple[str, str]] = set()
+    for edge in reversed(edges):
+        name = (edge.prefix, edge.unit.name)
+        if edge.unit.kind in _IMPLEMENTATIONS:
+            implemented.add(name)
+        elif edge.unit.kind in _SIGNATURES and name in implemented:
+            continue
+        kept.append(edge)
+    kept.reverse()
+    return kept
+
+
+def assemble(root: Unit, language: Language, *, partial: bool) -> FileSymbols:
+    """Lay the units out as the file's symbols, in text order."""
+    symbols: list[Symbol] = []
+    ranges: list[SymbolRange] = []
+    bound: list[frozenset[str]] = []
+    imports = [Import(i.module, i.name, i.alias, -1, i.exported) for i in root.imports]
+    calls = list(root.calls_from(-1))
+    seen: dict[str, int] = {}
+    methods = language.methods_in_classes
+    # (edge, parent's index, parent's qualname and a dot, parent is a class, parent's start)
+    stack: list[tuple[Edge, int, str, bool, int, int]] = [
+        (edge, -1, "", False, 0, 0) for edge in reversed(root.edges)
+    ]
+    while stack:
+        edge, parent, path, in_class, row, column = stack.pop()
+        unit = edge.unit
+        qualname = f"{path}{edge.prefix}{unit.name}"
+        ordinal = seen.get(qualname, 0)
+        seen[qualname] = ordinal + 1
+        kind = unit.kind
+        if in_class and methods and kind == "function":
+            kind = "method"
+        index = len(symbols)
+        symbols.append(unit.symbol(qualname, ordinal, parent, kind, unit.docstring or edge.docstring))
+        down, right = edge.start
+        outer_down, outer_right = edge.outer
+        own_row, own_column = row + down, right if down else column + right
+        ranges.append(
+            unit.ranges(
+                own_row, own_column, row + outer_down, outer_right if outer_down else column + outer_right
+            )
+        )
+        bound.append(unit.bound)
+        if unit.imports:
+            imports += [Import(i.module, i.name, i.alias, index, i.exported) for i in unit.imports]
+        if unit.calls:
+            calls += unit.calls_from(index)
+        if unit.edges:
+            inside = kind == "class"
+            path = qualname + "."
+            stack += [(e, index, path, inside, own_row, own_column) for e in reversed(unit.edges)]
+    return FileSymbols(
+        language=language.name,
+        symbols=tuple(symbols),
+        imports=tuple(imports),
+        calls=tuple(calls),
+        locals=tuple(bound),
+        module_names=root.bound,
+        partial=partial,
+        ranges=tuple(ranges),
+    )
+
+
+def parseable(source: bytes) -> bytes:
+    """`source` with every lone carriage return as a newline, so that the parser counts the lines as we do."""
+    return _LONE_CR.sub(b"\n", source) if b"\r" in source else source
+
+
+def extract_tree(tree: Tree, source: bytes, language: Language) -> FileSymbols:
+    """The symbols of a parsed text."""
+    root = tree.root_node
+    return assemble(Walk(language, source).module(root), language, partial=root.has_error)
+
+
+def extract(source: bytes, language: Language) -> FileSymbols:
+    """The symbols of a text (UTF-8 without byte order mark)."""
+    source = parseable(source)
+    return extract_tree(language.parser().parse(source), source, language)

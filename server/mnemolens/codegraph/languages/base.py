@@ -1,0 +1,201 @@
+"""What a language table says: which nodes define, call, import, bind, and what of the text is layout.
+
+The walk (`codegraph.extract`) knows only these values. A language is a module beside this one that holds one
+`Language`; adding a language is adding such a module and its truth test.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import tree_sitter
+from tree_sitter import Node
+
+from mnemolens.core.symbols import SymbolKind
+
+MAX_WRAPPERS = 8
+"""How many brackets or casts may stand around a function that is bound to a name."""
+
+
+class Definition(NamedTuple):
+    """What a table's `define` hook says about a node that defines a symbol.
+
+    Attributes:
+        name: the symbol's own part of the qualified name.
+        name_node: where the name stands; the node itself for nameless definitions ("default").
+        parts: the nodes whose leaves are the definition's tokens, in text order.
+        body: the one of `parts` that is the body, or None.
+        first: the node whose start is the definition's start, if not the node itself.
+        docstring: documentation inside the definition.
+        silent: a node whose leaves are no tokens (a docstring).
+        outside: nodes to be read as the enclosing scope's own (decorators).
+    """
+
+    kind: SymbolKind
+    name: str
+    name_node: Node
+    parts: list[Node]
+    body: Node | None = None
+    is_async: bool = False
+    bases: tuple[str, ...] = ()
+    docstring: str | None = None
+    silent: Node | None = None
+    first: Node | None = None
+    outside: tuple[Node, ...] = ()
+
+
+class RawImport(NamedTuple):
+    """An import before its scope is known; see `core.symbols.Import`."""
+
+    module: str
+    name: str | None
+    alias: str
+    exported: bool = False
+
+
+class Facts:
+    """What one scope's own text says, nested definitions left out."""
+
+    __slots__ = ("bound", "calls", "imports", "outer")
+
+    def __init__(self) -> None:
+        self.calls: dict[tuple[str, str | None], int] = {}
+        self.imports: list[RawImport] = []
+        self.bound: set[str] = set()
+        self.outer: set[str] = set()
+        """Names declared `global` or `nonlocal`: bound elsewhere."""
+
+    def call(self, name: str, receiver: str | None) -> None:
+        """Count one call."""
+        key = (name, receiver)
+        self.calls[key] = self.calls.get(key, 0) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What to do at a node of one type, besides reading its children.
+
+    Attributes:
+        define: says whether and how the node defines a symbol.
+        scope: a name under which all inside is named, without being a symbol (a bound object literal).
+        visit: records calls, imports and bindings.
+        wraps: (definition node in it, node at which that definition's range starts), for `export`.
+    """
+
+    define: Callable[[Node], Definition | None] | None = None
+    scope: Callable[[Node], str | None] | None = None
+    visit: Callable[[Node, Facts], None] | None = None
+    wraps: Callable[[Node], tuple[Node, Node] | None] | None = None
+
+
+class Skip:
+    """Action for comments: no tokens."""
+
+
+class Atom:
+    """Action for nodes that count as one leaf whatever stands in them."""
+
+
+class Prose(Atom):
+    """As `Atom`, white space joined; nothing where there is nothing else (text between JSX tags)."""
+
+
+SKIP, ATOM, PROSE = Skip(), Atom(), Prose()
+Action = Rule | Skip | Atom | bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """One language's table.
+
+    Attributes:
+        name: as stored in `FileSymbols.language`.
+        lsp_ids: the protocol's language ids for it.
+        extensions: file name ends, with the dot.
+        grammar: loads the grammar (deferred: a grammar is loaded when a file of it is first seen).
+        rules: node type -> rule.
+        comments, atoms, prose: node types.
+        methods_in_classes: a function right in a class is of kind "method".
+        doc_comments: a `/** … */` right above a definition documents it.
+        references: leaf types that can refer to a symbol.
+        reference: (name, receiver) of such a leaf, None where it refers to nothing.
+        frames: texts to put around a snippet, by symbol kind, so that it parses alone.
+    """
+
+    name: str
+    lsp_ids: tuple[str, ...]
+    extensions: tuple[str, ...]
+    grammar: Callable[[], object]
+    rules: Mapping[str, Rule]
+    comments: frozenset[str]
+    atoms: frozenset[str]
+    references: frozenset[str]
+    reference: Callable[[Node], tuple[str, str | None] | None]
+    frames: Callable[[SymbolKind], tuple[tuple[str, str], ...]]
+    prose: frozenset[str] = frozenset()
+    methods_in_classes: bool = False
+    doc_comments: bool = False
+    _parsers: list[tree_sitter.Parser] = field(default_factory=list, repr=False)
+
+    @cached_property
+    def ts(self) -> tree_sitter.Language:
+        """The tree-sitter language."""
+        return tree_sitter.Language(self.grammar())
+
+    def parser(self) -> tree_sitter.Parser:
+        """A parser of its own for the caller."""
+        return tree_sitter.Parser(self.ts)
+
+    @cached_property
+    def actions(self) -> dict[int, Action]:
+        """Kind id -> action; kinds without one are plain: their children are read, a leaf is its text."""
+        found: dict[int, Action] = {}
+        language = self.ts
+        for kind in range(language.node_kind_count):
+            name = language.node_kind_for_id(kind)
+            if name is None:
+                continue
+            if not language.node_kind_is_named(kind):
+                # Fixed tokens need no look at the text: half of all leaves.
+                if language.node_kind_is_visible(kind) and name not in self.atoms:
+                    found[kind] = name.encode()
+            elif name in self.comments:
+                found[kind] = SKIP
+            elif name in self.prose:
+                found[kind] = PROSE
+            elif name in self.atoms:
+                found[kind] = ATOM
+            elif name in self.rules:
+                found[kind] = self.rules[name]
+        return found
+
+    @cached_property
+    def reference_kinds(self) -> frozenset[int]:
+        """Kind ids of `references`."""
+        language = self.ts
+        return frozenset(
+            kind
+            for kind in range(language.node_kind_count)
+            if language.node_kind_for_id(kind) in self.references
+        )
+
+
+def text_of(node: Node) -> str:
+    """The node's text."""
+    text = node.text
+    return text.decode("utf-8", "replace") if text else ""
+
+
+def flatten(parts: list[Node], inner: Node) -> list[Node]:
+    """`parts` with the ancestors of `inner` replaced by their children, until `inner` is a part."""
+    parts = list(parts)
+    while True:
+        for index, part in enumerate(parts):
+            if part.start_byte <= inner.start_byte and inner.end_byte <= part.end_byte:
+                if part == inner or not part.child_count:
+                    return parts
+                parts[index : index + 1] = part.children
+                break
+        else:
+            return parts

@@ -1,0 +1,280 @@
+"""The table of Python."""
+
+import inspect
+
+from tree_sitter import Node
+
+from mnemolens.codegraph.languages.base import (
+    MAX_WRAPPERS,
+    Definition,
+    Facts,
+    Language,
+    RawImport,
+    Rule,
+    flatten,
+    text_of,
+)
+from mnemolens.core.symbols import SymbolKind
+
+_STRINGS = frozenset({"string", "concatenated_string"})
+
+
+def _grammar() -> object:
+    import tree_sitter_python
+
+    return tree_sitter_python.language()
+
+
+def dotted(node: Node | None) -> str | None:
+    """`a.b.c` for a chain of plain names, with `super()` and `Name()` allowed at its start, else None."""
+    parts: list[str] = []
+    while node is not None:
+        if node.type == "attribute":
+            attribute = node.child_by_field_name("attribute")
+            if attribute is None:
+                return None
+            parts.append(text_of(attribute))
+            node = node.child_by_field_name("object")
+            continue
+        if node.type == "identifier":
+            parts.append(text_of(node))
+            return ".".join(reversed(parts))
+        if node.type == "call":
+            function = node.child_by_field_name("function")
+            if function is not None and function.type == "identifier":
+                parts.append(text_of(function) + "()")
+                return ".".join(reversed(parts))
+        return None
+    return None
+
+
+def _docstring(block: Node) -> tuple[Node, str] | None:
+    """The documentation string of a body, cleaned, and the statement that holds it."""
+    for child in block.children:
+        if child.type == "comment":
+            continue
+        if child.type != "expression_statement" or child.child_count != 1:
+            return None
+        value = child.children[0]
+        if value.type not in _STRINGS:
+            return None
+        strings = [value] if value.type == "string" else [c for c in value.children if c.type == "string"]
+        pieces = [_literal(s) for s in strings]
+        if any(piece is None for piece in pieces):
+            return None
+        return child, inspect.cleandoc("".join(p for p in pieces if p))
+    return None
+
+
+def _literal(string: Node) -> str | None:
+    """The text between a string's quotes, escapes left as written; None for bytes and f-strings."""
+    children = string.children
+    if len(children) < 2 or children[0].type != "string_start":
+        return None
+    if set(text_of(children[0]).lower()) & {"b", "f", "t"}:
+        return None
+    return "".join(text_of(child) for child in children if child.type == "string_content")
+
+
+def _bases(arguments: Node | None) -> tuple[str, ...]:
+    if arguments is None:
+        return ()
+    found = []
+    for child in arguments.named_children:
+        base = child.child_by_field_name("value") if child.type == "subscript" else child
+        if (name := dotted(base)) is not None and "(" not in name:
+            found.append(name)
+    return tuple(found)
+
+
+def _define_block(node: Node) -> Definition | None:
+    name = node.child_by_field_name("name")
+    body = node.child_by_field_name("body")
+    if name is None or body is None or not name.end_byte > name.start_byte:
+        return None
+    children = node.children
+    kind: SymbolKind = "class" if node.type == "class_definition" else "function"
+    doc = _docstring(body)
+    return Definition(
+        kind=kind,
+        name=text_of(name),
+        name_node=name,
+        parts=children,
+        body=body,
+        is_async=children[0].type == "async",
+        bases=_bases(node.child_by_field_name("superclasses")) if kind == "class" else (),
+        docstring=doc[1] if doc else None,
+        silent=doc[0] if doc else None,
+    )
+
+
+def _define_lambda(node: Node) -> Definition | None:
+    value = node.child_by_field_name("right")
+    for _ in range(MAX_WRAPPERS):
+        if value is None or value.type != "parenthesized_expression":
+            break
+        value = value.named_children[0] if value.named_child_count == 1 else None
+    if value is None or value.type != "lambda":
+        return None
+    name = node.child_by_field_name("left")
+    body = value.child_by_field_name("body")
+    parent = node.parent
+    if name is None or name.type != "identifier" or body is None:
+        return None
+    if parent is not None and parent.type == "assignment":  # `x = y = lambda: 0` names none
+        return None
+    return Definition("lambda", text_of(name), name, flatten(node.children, body), body)
+
+
+def bind_pattern(node: Node | None, facts: Facts) -> None:
+    """Record the plain names that an assignment target binds; attributes and items bind none."""
+    stack = [node] if node is not None else []
+    while stack:
+        item = stack.pop()
+        if item.type == "identifier":
+            facts.bound.add(text_of(item))
+        elif item.type not in {"attribute", "subscript", "call"}:
+            stack.extend(item.named_children)
+
+
+def _visit_assignment(node: Node, facts: Facts) -> None:
+    bind_pattern(node.child_by_field_name("left"), facts)
+
+
+def _visit_name(node: Node, facts: Facts) -> None:
+    bind_pattern(node.child_by_field_name("name"), facts)
+
+
+def _visit_target(node: Node, facts: Facts) -> None:
+    for child in node.named_children:
+        bind_pattern(child, facts)
+
+
+def _visit_parameters(node: Node, facts: Facts) -> None:
+    for child in node.named_children:
+        kind = child.type
+        if kind in {"default_parameter", "typed_default_parameter"}:
+            bind_pattern(child.child_by_field_name("name"), facts)
+        elif kind == "typed_parameter":
+            bind_pattern(child.named_children[0], facts)
+        elif kind != "comment":
+            bind_pattern(child, facts)
+
+
+def _visit_outer(node: Node, facts: Facts) -> None:
+    facts.outer.update(text_of(child) for child in node.named_children)
+
+
+def _visit_type_parameters(node: Node, facts: Facts) -> None:
+    for child in node.named_children:
+        inner = child
+        while inner.type != "identifier" and inner.named_child_count:
+            inner = inner.named_children[0]
+        bind_pattern(inner, facts)
+
+
+def _visit_as_pattern(node: Node, facts: Facts) -> None:
+    """`case … as name`: there the name is a bare identifier; elsewhere it is an as_pattern_target."""
+    last = node.named_children[-1] if node.named_child_count else None
+    if last is not None and last.type == "identifier":
+        bind_pattern(last, facts)
+
+
+def _visit_case_pattern(node: Node, facts: Facts) -> None:
+    for child in node.named_children:
+        kind = child.type
+        if kind == "splat_pattern" or (kind == "dotted_name" and child.named_child_count == 1):
+            bind_pattern(child, facts)
+
+
+def _visit_call(node: Node, facts: Facts) -> None:
+    function = node.child_by_field_name("function")
+    if function is None:
+        return
+    if function.type == "identifier":
+        facts.call(text_of(function), "")
+    elif function.type == "attribute":
+        name = function.child_by_field_name("attribute")
+        if name is not None:
+            facts.call(text_of(name), dotted(function.child_by_field_name("object")))
+
+
+def _visit_import(node: Node, facts: Facts) -> None:
+    for child in node.named_children:
+        if child.type == "dotted_name":
+            module = text_of(child)
+            facts.imports.append(RawImport(module, None, module.partition(".")[0]))
+        elif child.type == "aliased_import":
+            name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
+            if name is not None and alias is not None:
+                facts.imports.append(RawImport(text_of(name), None, text_of(alias)))
+
+
+def _visit_import_from(node: Node, facts: Facts) -> None:
+    source = node.child_by_field_name("module_name")
+    if source is None:
+        return
+    module = "".join(text_of(source).split())
+    for child in node.children_by_field_name("name"):
+        if child.type == "aliased_import":
+            name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
+            if name is not None and alias is not None:
+                facts.imports.append(RawImport(module, text_of(name), text_of(alias)))
+        else:
+            facts.imports.append(RawImport(module, text_of(child), text_of(child)))
+    if any(child.type == "wildcard_import" for child in node.named_children):
+        facts.imports.append(RawImport(module, "*", "*"))
+
+
+def _reference(node: Node) -> tuple[str, str | None] | None:
+    parent = node.parent
+    name = text_of(node)
+    if parent is None:
+        return name, ""
+    if parent.type == "attribute":
+        if parent.child_by_field_name("attribute") == node:
+            return name, dotted(parent.child_by_field_name("object"))
+        return name, ""
+    if parent.type == "keyword_argument" and parent.child_by_field_name("name") == node:
+        return None
+    return name, ""
+
+
+def _frames(kind: SymbolKind) -> tuple[tuple[str, str], ...]:
+    del kind
+    return (("", "\n"),)
+
+
+PYTHON = Language(
+    name="python",
+    lsp_ids=("python",),
+    extensions=(".py", ".pyi", ".pyw"),
+    grammar=_grammar,
+    rules={
+        "function_definition": Rule(define=_define_block),
+        "class_definition": Rule(define=_define_block),
+        "assignment": Rule(define=_define_lambda, visit=_visit_assignment),
+        "augmented_assignment": Rule(visit=_visit_assignment),
+        "named_expression": Rule(visit=_visit_name),
+        "for_statement": Rule(visit=_visit_assignment),
+        "for_in_clause": Rule(visit=_visit_assignment),
+        "as_pattern_target": Rule(visit=_visit_target),
+        "as_pattern": Rule(visit=_visit_as_pattern),
+        "case_pattern": Rule(visit=_visit_case_pattern),
+        "parameters": Rule(visit=_visit_parameters),
+        "lambda_parameters": Rule(visit=_visit_parameters),
+        "type_parameter": Rule(visit=_visit_type_parameters),
+        "global_statement": Rule(visit=_visit_outer),
+        "nonlocal_statement": Rule(visit=_visit_outer),
+        "expression_statement": Rule(),  # so that a docstring is seen to be silent
+        "call": Rule(visit=_visit_call),
+        "import_statement": Rule(visit=_visit_import),
+        "import_from_statement": Rule(visit=_visit_import_from),
+    },
+    comments=frozenset({"comment", "line_continuation"}),
+    atoms=frozenset({"string_content"}),
+    references=frozenset({"identifier"}),
+    reference=_reference,
+    frames=_frames,
+    methods_in_classes=True,
+)

@@ -1,0 +1,192 @@
+"""Tokens, hashes and fingerprints of definitions, and the birth record made of them.
+
+A definition's tokens are the leaves of its tree without comments and layout: strings included, Python
+docstrings not. A change of any of this raises `ALGO`; `state_from_snippet` then computes anew what older records hold.
+
+Places and verdicts are not decided here.
+"""
+
+import base64
+import re
+import struct
+from typing import NamedTuple
+from zlib import crc32
+
+from mnemolens.codegraph.extract import Unit, Walk, parseable
+from mnemolens.codegraph.languages.base import Language
+from mnemolens.core.memories import Birth, CodeState, Origin
+from mnemolens.core.symbols import FileSymbols, SymbolKey, SymbolKind
+from mnemolens.core.text import Text
+
+ALGO = 1
+
+MAX_SNIPPET = 16_384
+"""Bytes of a definition's text that a birth record keeps."""
+
+FINGERPRINT_SIZE = 512
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+
+
+class SnippetState(NamedTuple):
+    """What a definition's text alone says about it."""
+
+    full_hash: str
+    body_hash: str
+    fingerprint: str
+    token_count: int
+
+
+EMPTY_STATE = SnippetState("", "", "", 0)
+
+
+def fingerprint_of_tokens(tokens: list[bytes]) -> str:
+    """The 512 smallest 32-bit hashes of the distinct 3-grams of `tokens`, sorted, base64.
+
+    Fewer than three tokens are one shorter gram; no tokens are "".
+    """
+    if not tokens:
+        return ""
+    width = min(3, len(tokens))
+    framed = [b"\0" + token for token in tokens]
+    grams = {b"".join(framed[i : i + width]) for i in range(len(framed) - width + 1)}
+    hashes = sorted({crc32(gram) for gram in grams})[:FINGERPRINT_SIZE]
+    return base64.b64encode(struct.pack(f">{len(hashes)}I", *hashes)).decode("ascii")
+
+
+def _hashes(fingerprint: str) -> frozenset[bytes]:
+    raw = base64.b64decode(fingerprint)
+    return frozenset(raw[i : i + 4] for i in range(0, len(raw) - 3, 4))
+
+
+def likeness(first: str, second: str) -> float:
+    """Dice coefficient of two fingerprints, 0..1; 1.0 when both are empty."""
+    if first == second:
+        return 1.0
+    try:
+        a, b = _hashes(first), _hashes(second)
+    except ValueError:
+        return 0.0
+    size = len(a) + len(b)
+    return 2 * len(a & b) / size if size else 1.0
+
+
+def _tokens(blob: bytes) -> list[bytes]:
+    """The tokens of a framed blob (`extract`)."""
+    return blob[1:-1].split(b"\1\0") if blob else []
+
+
+def _first_unit(source: bytes, language: Language, kind: SymbolKind) -> Unit | None:
+    """The outermost definition of a snippet, put into what it needs around it to parse."""
+    fallback: Unit | None = None
+    for before, after in language.frames(kind):
+        framed = parseable(before.encode() + source + after.encode())
+        root = language.parser().parse(framed).root_node
+        unit = Walk(language, framed).module(root)
+        edges = unit.edges
+        while edges and edges[0].start_byte < len(before.encode()):
+            edges = edges[0].unit.edges  # the frame's own
+        if edges:
+            if not root.has_error:
+                return edges[0].unit
+            fallback = fallback or edges[0].unit
+    return fallback
+
+
+def state_from_snippet(
+    snippet: str | bytes, language: Language, kind: SymbolKind = "function"
+) -> SnippetState | None:
+    """Hashes and fingerprint of a definition from its text alone; None when no definition is found in it.
+
+    A snippet that was cut at `MAX_SNIPPET` bytes gives the hashes of the piece.
+    """
+    source = snippet.encode("utf-8", "replace") if isinstance(snippet, str) else snippet
+    unit = _first_unit(source, language, kind)
+    if unit is None:
+        return None
+    return SnippetState(
+        unit.full_hash, unit.body_hash, fingerprint_of_tokens(_tokens(unit.blob)), unit.token_count
+    )
+
+
+def snippet_of(text: Text, symbols: FileSymbols, index: int) -> bytes:
+    """The whole text of a definition."""
+    definition = symbols.ranges[index].definition
+    return text.data[text.offset(definition.start) : text.offset(definition.end)]
+
+
+def fingerprint_of(text: Text, language: Language, symbols: FileSymbols, index: int) -> str:
+    """The fingerprint of a definition as it stands in `text`; "" where it can't be parsed alone."""
+    state = state_from_snippet(snippet_of(text, symbols, index), language, symbols.symbols[index].kind)
+    return state.fingerprint if state else ""
+
+
+def state_of(
+    text: Text,
+    language: Language | None,
+    symbols: FileSymbols | None,
+    key: SymbolKey,
+    index: int,
+    commit: str | None = None,
+) -> CodeState:
+    """What the code at a place looks like now; `index` -1 is the file, which has no hashes."""
+    if index < 0 or symbols is None or language is None:
+        return CodeState(key, "", "", "", commit)
+    symbol = symbols.symbols[index]
+    return CodeState(
+        key, symbol.full_hash, symbol.body_hash, fingerprint_of(text, language, symbols, index), commit
+    )
+
+
+def birth_of(
+    text: Text,
+    language: Language | None,
+    symbols: FileSymbols | None,
+    file: str,
+    index: int,
+    origin: Origin = Origin(),  # noqa: B008  (a frozen value)
+) -> Birth:
+    """The birth record of an anchor on `symbols.symbols[index]` of `file`; -1 anchors the file itself.
+
+    A file's record has no hashes, fingerprint and snippet: a file anchor does not drift with its content.
+    """
+    if index < 0 or symbols is None or language is None:
+        key = SymbolKey(file, "")
+        state = CodeState(key, "", "", "", origin.commit)
+        return Birth(state, "file", "", 0, ("", ""), "", origin.branch, ALGO)
+    symbol = symbols.symbols[index]
+    key = SymbolKey(file, symbol.qualname, symbol.ordinal)
+    state = state_of(text, language, symbols, key, index, origin.commit)
+    snippet = snippet_of(text, symbols, index)[:MAX_SNIPPET].decode("utf-8", "ignore")
+    return Birth(
+        state=state,
+        kind=symbol.kind,
+        signature=symbol.signature,
+        token_count=symbol.token_count,
+        neighbours=neighbours_of(symbols, index),
+        snippet=snippet,
+        branch=origin.branch,
+        algo=ALGO,
+    )
+
+
+def neighbours_of(symbols: FileSymbols, index: int) -> tuple[str, str]:
+    """Qualnames of the symbols of the same parent right before and after; "" at an end."""
+    parent = symbols.symbols[index].parent
+    before = next((s.qualname for s in reversed(symbols.symbols[:index]) if s.parent == parent), "")
+    after = next((s.qualname for s in symbols.symbols[index + 1 :] if s.parent == parent), "")
+    return before, after
+
+
+def identifiers_of(snippet: str, language: Language | None = None) -> frozenset[str]:
+    """The identifiers that a text names, comments left out where the language is known.
+
+    Those inside strings count: format strings name variables.
+    """
+    if language is None:
+        return frozenset(_IDENTIFIER.findall(snippet))
+    source = parseable(snippet.encode("utf-8", "replace"))
+    root = language.parser().parse(source).root_node
+    blob = Walk(language, source).module(root, with_tokens=True).blob
+    text = blob.replace(b"\1\0", b"\n").decode("utf-8", "replace")
+    return frozenset(_IDENTIFIER.findall(text))
