@@ -27,7 +27,7 @@ $(EXT)/node_modules/.ready: $(EXT)/package-lock.json
 	touch $@
 
 run: ## open VS Code with the extension on FOLDER (default: a sample project with memories)
-	tests/e2e/run.sh "$(FOLDER)"
+	@tests/e2e/run.sh "$${FOLDER:-}"
 
 test: test-python test-extension ## every test that needs no browser
 
@@ -38,7 +38,7 @@ test-extension: $(EXT)/node_modules/.ready
 	cd $(EXT) && npm run -s check && npm run -s test
 
 e2e: package ## the installed .vsix in the real workbench, and Neovim
-	tests/e2e/e2e.sh
+	@tests/e2e/e2e.sh
 
 bench: $(VENV)/.ready ## the benchmark suite (QUICK=1 for a short one): a table and build/bench.json
 	$(PY) tests/bench/bench.py $(if $(QUICK),--quick)

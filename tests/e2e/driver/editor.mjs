@@ -1,0 +1,334 @@
+// What a user does with Mnemolens in VS Code, one phase a run: `editor.mjs first|again|worktree|folders URL`.
+//   first     a fresh profile: trust, capture, read, edit, forget
+//   again     the same profile after workbench and browser were ended: everything is there
+//   worktree  a linked worktree of the same repository: the store lies outside the opened folder
+//   folders   two folders in one window
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Steps } from './steps.mjs';
+import { Workbench } from './workbench.mjs';
+
+const [phase, url] = process.argv.slice(2);
+const { E2E_HOME: home, E2E_FOLDER: folder, E2E_SECOND: second } = process.env;
+
+const RETRY = 'Retry must stay idempotent: the provider double-charges when the key changes between attempts.';
+const RETRY_EDITED = 'Retry must stay idempotent: one key for all attempts, said by the provider in writing.';
+const CART = 'Cart and server must agree on free shipping, else customers see two prices.';
+const HOSTILE = 'Run [this](command:workbench.action.terminal.new) <img src=x onerror=alert(1)> ``` now';
+
+const workbench = await Workbench.launch({ profile: join(home, 'browser'), executable: process.env.E2E_CHROMIUM });
+const steps = new Steps({ workbench, screenshots: join(home, 'screenshots'), results: join(home, 'results.txt') });
+const { page } = workbench;
+const step = (what, body) => steps.step(what, body);
+
+const onDisk = (path) => readFileSync(join(folder, path), 'utf8');
+const writeOnDisk = (path, text) => writeFileSync(join(folder, path), text);
+const git = (...args) => execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' }).trim();
+const journal = (root = folder) => {
+  const place = join(root, '.git', 'mnemolens', 'journal');
+  if (!existsSync(place)) return '';
+  return readdirSync(place).filter((name) => name.endsWith('.jsonl')).map((name) => readFileSync(join(place, name), 'utf8')).join('');
+};
+
+/** Runs the capture command where the caret is, and types one text; returns what the prompt said. */
+async function capture(text, target) {
+  await workbench.command('Mnemolens: Capture');
+  const prompt = await workbench.until(async () => {
+    const said = await workbench.quickText().catch(() => '');
+    return said.includes(target) && said;
+  }, `a prompt that names '${target}'`);
+  await workbench.type(text);
+  return prompt;
+}
+
+/** Nothing may interrupt the user: no dialog, no toast, for as long as one would take to appear. */
+async function nothingInterrupts(milliseconds = 1500) {
+  await page.waitForTimeout(milliseconds);
+  const toasts = await workbench.toasts.allInnerTexts();
+  const dialogs = await workbench.dialogs.allInnerTexts();
+  assert.deepEqual({ toasts, dialogs }, { toasts: [], dialogs: [] });
+}
+
+async function first() {
+  await step('the workbench opens the folder', () => workbench.open(url));
+
+  await step('an untrusted folder is looked at without being trusted', async () => {
+    assert.ok(await workbench.opensRestricted(), 'no Restricted Mode in a folder never seen before');
+    const editor = await workbench.openFile('shop/payments.py', 34, 8);
+    await nothingInterrupts();
+    assert.deepEqual(await workbench.lenses(editor), []);
+    await steps.shot('restricted');
+  });
+
+  await step('trusting the folder', async () => {
+    await workbench.trust();
+    await workbench.closeAllEditors();
+    await steps.shot('trusted');
+  });
+
+  await step('nothing is written before the first capture', async () => {
+    const editor = await workbench.openFile('shop/payments.py', 36, 10);
+    assert.equal(await workbench.hoverText(editor, 'def charge(', 'charge'), '');
+    assert.ok(!existsSync(join(folder, '.git', 'mnemolens')) && !existsSync(join(folder, '.mnemolens')));
+    assert.equal(git('status', '--porcelain'), '');
+  });
+
+  await step('capture by palette on a function: one input, no toast, no dialog', async () => {
+    const prompt = await capture(RETRY, 'charge');
+    await steps.shot('capture-prompt');
+    await page.keyboard.press('Enter');
+    await workbench.quick.waitFor({ state: 'hidden' });
+    await workbench.statusBar.getByText('Undo').first().waitFor();
+    await steps.shot('captured');
+    await nothingInterrupts();
+    assert.ok(journal().includes(RETRY), 'the text is in the journal');
+    return JSON.stringify(prompt);
+  });
+
+  await step('the lens appears over the function', async () => {
+    const editor = workbench.editor('/shop/payments.py');
+    await workbench.lensesAre(editor, { 'def charge(': '1 memory' });
+    await steps.shot('lens');
+  });
+
+  await step('hover on the definition', async () => {
+    const { text } = await workbench.hover(workbench.editor('/shop/payments.py'), 'def charge(', 'charge', 'Retry must stay idempotent');
+    await steps.shot('hover-definition');
+    assert.match(text, /fresh/);
+    assert.match(text, /charge\(\)/);
+    assert.match(text, /Open/);
+    assert.match(text, /Forget/);
+    return JSON.stringify(text);
+  });
+
+  await step('hover on a call of it in another file', async () => {
+    const editor = await workbench.openFile('shop/checkout.py', 42, 1);
+    const { text } = await workbench.hover(editor, 'return charge(', 'charge', 'Retry must stay idempotent');
+    await steps.shot('hover-call');
+    return JSON.stringify(text);
+  });
+
+  await step('no hover and no lens on what no memory is about', async () => {
+    const editor = workbench.editor('/shop/checkout.py');
+    assert.doesNotMatch(await workbench.hoverText(editor, 'def order_total(', 'order_total'), /idempotent|Mnemolens/i);
+    assert.deepEqual(await workbench.lenses(editor), []);
+  });
+
+  await step('a click on the lens opens the memory as Markdown', async () => {
+    const code = await workbench.openFile('shop/payments.py', 33, 1);
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
+    await workbench.clickLens(code, '1 memory');
+    const memory = workbench.editor('.md');
+    await memory.waitFor();
+    await workbench.rectangle(memory, 'Retry must stay idempotent', 'Retry');
+    assert.match(await workbench.activeTab(), /\.md$/);
+    await nothingInterrupts(800);
+    await steps.shot('memory-document');
+  });
+
+  await step('an edit in the document, saved, changes the memory', async () => {
+    const memory = workbench.editor('.md');
+    await memory.locator('.view-line', { hasText: 'the' }).first().click();
+    const line = await memory.evaluate((root) => {
+      const at = [...root.querySelectorAll('.view-line')].sort((a, b) => a.getBoundingClientRect().y - b.getBoundingClientRect().y);
+      return at.findIndex((one) => one.textContent.replace(/\u00a0/g, ' ').includes('provider double-charges')) + 1;
+    });
+    assert.ok(line > 0, 'the content is in the document');
+    await workbench.goTo(line);
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Shift+End');
+    await workbench.type(RETRY_EDITED);
+    await workbench.save();
+    await steps.shot('memory-edited');
+    await workbench.closeEditor();
+    const code = await workbench.openFile('shop/payments.py', 33, 1);
+    await workbench.hover(code, 'def charge(', 'charge', 'said by the provider in writing');
+    await steps.shot('hover-edited');
+    await nothingInterrupts(300);
+  });
+
+  await step('typing above the function shifts the lens with it', async () => {
+    const code = await workbench.openFile('shop/payments.py', 10, 1);
+    await workbench.type('LIMIT = 5\n\n\ndef unrelated():\n    return LIMIT\n\n\n');
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
+    await workbench.hover(code, 'def charge(', 'charge', 'one key for all attempts');
+    await steps.shot('typed-above');
+    await workbench.command('File: Revert File');
+    await page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
+  });
+
+  const original = onDisk('shop/payments.py');
+
+  await step('a change on disk by another program keeps it on the function', async () => {
+    const code = await workbench.openFile('shop/payments.py', 33, 1);
+    writeOnDisk('shop/payments.py', original.replace('ATTEMPTS = 3\n', 'ATTEMPTS = 3\n# The provider answers within\n# two seconds, or never.\n'));
+    await workbench.rectangle(code, '# two seconds, or never.', 'two');
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
+    await workbench.hover(code, 'def charge(', 'charge', 'one key for all attempts');
+    await steps.shot('changed-on-disk');
+  });
+
+  await step('a small edit of the body leaves it fresh', async () => {
+    const code = workbench.editor('/shop/payments.py');
+    writeOnDisk('shop/payments.py', original.replace('token_hex(16)', 'token_hex(20)'));
+    await workbench.openFile('shop/payments.py', 36, 1);
+    await workbench.rectangle(code, 'token_hex(20)', '20');
+    await page.waitForTimeout(3000);
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
+    const { text } = await workbench.hover(code, 'def charge(', 'charge', 'one key for all attempts');
+    await steps.shot('edited-since');
+    assert.match(text, /fresh/);
+    assert.match(text, /edited since/);
+    return JSON.stringify(text);
+  });
+
+  await step('a rewritten body makes it drifted', async () => {
+    const code = workbench.editor('/shop/payments.py');
+    await workbench.openFile('shop/payments.py', 36, 1);
+    const body = original.slice(original.indexOf('    key = secrets'), original.indexOf('def refund('));
+    writeOnDisk('shop/payments.py', original.replace(body, '    queue = Outbox.of(provider)\n    ticket = queue.put(card, amount)\n    return ticket.wait()\n\n\n'));
+    await workbench.rectangle(code, 'ticket = queue.put', 'ticket');
+    await workbench.lensesAre(code, { 'def charge(': '1 memory · 1 drifted' });
+    await workbench.hover(code, 'def charge(', 'charge', 'drifted');
+    await steps.shot('drifted');
+  });
+
+  await step('and the old body makes it fresh again', async () => {
+    const code = workbench.editor('/shop/payments.py');
+    writeOnDisk('shop/payments.py', original);
+    await workbench.rectangle(code, 'key = secrets', 'key');
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
+    assert.equal(git('status', '--porcelain'), '');
+  });
+
+  await step('a TypeScript function: capture, lens, hover on its call in another file', async () => {
+    const cart = await workbench.openFile('web/src/cart.ts', 13, 10);
+    await capture(CART, 'cartTotal');
+    await page.keyboard.press('Enter');
+    await workbench.lensesAre(cart, { 'export function cartTotal': '1 memory' });
+    await nothingInterrupts();
+    const shown = await workbench.openFile('web/src/checkoutPage.ts', 11, 1);
+    await workbench.hover(shown, 'formatCents(cartTotal', 'cartTotal', 'customers see two prices');
+    await steps.shot('typescript-call');
+  });
+
+  await step('memory text is data: no live link, no HTML', async () => {
+    const stock = await workbench.openFile('shop/stock.py', 19, 10);
+    await capture(HOSTILE, 'available');
+    await page.keyboard.press('Enter');
+    await workbench.lensesAre(stock, { 'def available(': '1 memory' });
+    const { locator } = await workbench.hover(stock, 'def available(', 'available', 'command:workbench');
+    await steps.shot('hostile');
+    const targets = await locator.locator('a').evaluateAll((links) => links.map((link) => link.dataset.href ?? link.getAttribute('href') ?? ''));
+    assert.ok(targets.length > 0, 'our own links are there');
+    assert.deepEqual(targets.filter((target) => !target.startsWith('command:mnemolens.')), []);
+    assert.equal(await locator.locator('img').count(), 0);
+  });
+
+  await step('a second memory on the function is counted', async () => {
+    const code = await workbench.openFile('shop/payments.py', 36, 10);
+    await capture('Ask Ana before raising ATTEMPTS.', 'charge');
+    await page.keyboard.press('Enter');
+    await workbench.lensesAre(code, { 'def charge(': '2 memories' });
+    await steps.shot('two-memories');
+    await nothingInterrupts();
+  });
+
+  await step('Undo in the status bar takes the last capture back', async () => {
+    await workbench.statusBar.getByText('Undo').first().click();
+    await workbench.lensesAre(workbench.editor('/shop/payments.py'), { 'def charge(': '1 memory' });
+    await nothingInterrupts();
+    await steps.shot('capture-undone');
+  });
+
+  await step('Forget in the hover takes the memory away, Undo brings it back', async () => {
+    const code = await workbench.openFile('shop/payments.py', 36, 10);
+    const { locator } = await workbench.hover(code, 'def charge(', 'charge', 'one key for all attempts');
+    await locator.locator('a', { hasText: 'Forget' }).first().click();
+    await workbench.lensesAre(code, {});
+    await steps.shot('forgotten');
+    await workbench.statusBar.getByText('Undo').first().click();
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
+    await nothingInterrupts();
+  });
+
+  await step('search by quick pick opens a memory', async () => {
+    await workbench.command('Mnemolens: Search');
+    await workbench.type('idempotent');
+    const row = workbench.quick.locator('.monaco-list-row', { hasText: 'Retry must stay idempotent' }).first();
+    await row.waitFor();
+    await steps.shot('search');
+    await page.keyboard.press('Enter');
+    await workbench.rectangle(workbench.editor('.md'), 'one key for all attempts', 'one');
+    await workbench.closeEditor();
+  });
+
+  await step('the palette holds what a user can do, and no server command', async () => {
+    const titles = await workbench.paletteTitles('Mnemolens');
+    const ours = titles.filter((title) => title.includes('Mnemolens'));
+    assert.ok(ours.length >= 6, JSON.stringify(titles));
+    return JSON.stringify(ours);
+  });
+}
+
+async function again() {
+  await step('after a restart of workbench and browser the folder opens', () => workbench.open(url));
+  await step('the lens and the hover are there again', async () => {
+    const code = await workbench.openFile('shop/payments.py', 36, 10);
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' }, 30000);
+    await workbench.hover(code, 'def charge(', 'charge', 'one key for all attempts');
+    await steps.shot('after-restart');
+  });
+  await step('and on the TypeScript call', async () => {
+    const shown = await workbench.openFile('web/src/checkoutPage.ts', 11, 1);
+    await workbench.hover(shown, 'formatCents(cartTotal', 'cartTotal', 'customers see two prices');
+  });
+}
+
+async function worktree() {
+  await step('a linked worktree of the same repository', async () => {
+    await workbench.open(url);
+    if (await workbench.opensRestricted()) await workbench.trust();
+  });
+  await step('shows the same memories', async () => {
+    const code = await workbench.openFile('shop/payments.py', 36, 10);
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' }, 30000);
+    await workbench.clickLens(code, '1 memory');
+  });
+  await step('and opens a memory, whose file lies outside the folder, without a question', async () => {
+    const memory = workbench.editor('.md');
+    await workbench.until(async () => (await memory.isVisible()) || (await workbench.dialogs.count()) > 0, 'the memory or a dialog');
+    await steps.shot('worktree-memory');
+    assert.deepEqual(await workbench.dialogs.allInnerTexts(), []);
+    await workbench.rectangle(memory, 'one key for all attempts', 'one');
+    await nothingInterrupts(800);
+  });
+}
+
+async function folders() {
+  await step('two folders in one window', async () => {
+    await workbench.open(url);
+    if (await workbench.opensRestricted()) await workbench.trust();
+    const code = await workbench.openFile('shop/payments.py', 36, 10);
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' }, 30000);
+  });
+  await step('a capture goes to the folder of the file', async () => {
+    const tool = await workbench.openFile('labels.py', 5, 8);
+    await capture('Labels are printed on 62 mm tape.', 'print_label');
+    await page.keyboard.press('Enter');
+    await workbench.lensesAre(tool, { 'def print_label(': '1 memory' });
+    await steps.shot('two-folders');
+    assert.ok(journal(second).includes('62 mm tape') && !journal().includes('62 mm tape'));
+  });
+}
+
+try {
+  await { first, again, worktree, folders }[phase]();
+  await step('no request left the machine', () => assert.deepEqual([...workbench.outside], []));
+} finally {
+  steps.finish();
+  await workbench.close();
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# The end-to-end run: the wheel and the .vsix from dist/, installed as a user would, in the real VS Code workbench in a
+# headless browser, and in Neovim. One line a step, a count at the end; screenshots in build/e2e/screenshots.
+# `make e2e` builds dist/ first. Ends whatever it started, also when it fails.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+clone=$(cd "$here/../.." && pwd)
+home=$clone/build/e2e
+results=$home/results.txt
+dist=${E2E_DIST:-$clone/dist}
+
+tools=$("$here/setup.sh")
+export E2E_TOOLS=$tools E2E_HOME=$home
+E2E_CHROMIUM=$("$here/chromium.sh")
+export E2E_CHROMIUM
+
+shopt -s nullglob
+wheels=("$dist"/*.whl) packages=("$dist"/*.vsix)
+if [ ${#wheels[@]} -ne 1 ] || [ ${#packages[@]} -ne 1 ]; then
+  echo "$dist must hold one wheel and one .vsix; run: make package" >&2
+  exit 2
+fi
+
+rm -rf "$home"
+mkdir -p "$home"
+: > "$results"
+
+# The server as a user has it: the wheel with its dependencies, at the locked versions, in an environment of its own.
+"${PYTHON:-python3}" -m venv "$home/venv"
+sed -E 's/ *\\$//; /^ *--hash/d' "$clone/server/requirements.lock" > "$home/constraints.txt"
+"$home/venv/bin/python" -m pip install -q --disable-pip-version-check -c "$home/constraints.txt" "${wheels[0]}" \
+  2> "$home/pip.log" < /dev/null || { cat "$home/pip.log" >&2; exit 1; }
+"$home/venv/bin/python" - "$home/venv" <<'PY'
+import pathlib, sys
+import mnemolens
+place = pathlib.Path(mnemolens.__file__)
+if pathlib.Path(sys.argv[1]) not in place.parents:
+    sys.exit(f"the run would test {place}, not the wheel")
+PY
+
+# The fixture: a fresh git repository each run.
+fresh_repository() {
+  mkdir -p "$2"
+  cp -R "$1/." "$2/"
+  git -C "$2" init -q -b main
+  git -C "$2" add .
+  git -C "$2" -c user.name=Ana -c user.email=ana@example.org -c commit.gpgsign=false commit -q -m "The shop as it is"
+}
+export E2E_FOLDER=$home/work/shop E2E_SECOND=$home/work/labels
+fresh_repository "$here/sample" "$E2E_FOLDER"
+fresh_repository "$here/second" "$E2E_SECOND"
+git -C "$E2E_FOLDER" worktree add -q "$home/work/shop-hotfix" -b hotfix
+cat > "$home/work/both.code-workspace" <<JSON
+{ "folders": [{ "path": "$E2E_FOLDER" }, { "path": "$E2E_SECOND" }] }
+JSON
+
+. "$here/workbench.sh"
+trap leave_workbench EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+prepare_workbench
+export XDG_CACHE_HOME=$home/xdg/cache
+"$node24" "$here/profile.mjs" "$home/data" "$home/venv/bin/python" --test
+install_vsix "${packages[0]}"
+port=$(free_port 8200)
+
+failed=0
+steps_so_far() { grep -cE '^(not )?ok ' "$results" || true; }
+# phase NAME LIMIT COMMAND…: its steps are numbered on from those before; a phase that dies counts as one failure.
+phase() {
+  local name=$1 limit=$2 before status=0
+  shift 2
+  echo "# $name"
+  before=$(grep -c '^not ok ' "$results" || true)
+  E2E_STEP=$(steps_so_far) timeout --kill-after=10 "$limit" "$@" < /dev/null || status=$?
+  if [ $status -ne 0 ]; then
+    failed=1
+    if [ "$(grep -c '^not ok ' "$results" || true)" -eq "$before" ]; then
+      echo "not ok $(($(steps_so_far) + 1)) - $name ended with status $status" | tee -a "$results"
+    fi
+  fi
+}
+# in_workbench NAME LIMIT PHASE QUERY: one start of workbench and browser.
+in_workbench() {
+  start_workbench "$port"
+  phase "$1" "$2" "$node24" "$here/driver/editor.mjs" "$3" "http://127.0.0.1:$port/?$4"
+  stop_workbench
+}
+
+in_workbench "VS Code: a first day" 360 first "folder=$E2E_FOLDER"
+in_workbench "VS Code: the next day" 120 again "folder=$E2E_FOLDER"
+in_workbench "VS Code: a linked worktree" 120 worktree "folder=$home/work/shop-hotfix"
+in_workbench "VS Code: two folders" 120 folders "workspace=$home/work/both.code-workspace"
+E2E_PYTHON=$home/venv/bin/python E2E_RESULTS=$results \
+  phase "Neovim" 60 nvim --headless -u NONE -i NONE -n -c "luafile $here/nvim/check.lua"
+
+passed=$(grep -c '^ok ' "$results" || true)
+not_passed=$(grep -c '^not ok ' "$results" || true)
+echo "screenshots: $home/screenshots"
+echo "$passed passed, $not_passed failed"
+[ $failed -eq 0 ] && [ "$not_passed" -eq 0 ]

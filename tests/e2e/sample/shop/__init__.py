@@ -1,0 +1,1 @@
+"""Orders, stock and payments of a corner shop."""
