@@ -7,6 +7,7 @@ time in milliseconds, then by a counter, then by the writer's name. Does not dec
 
 import re
 import threading
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
@@ -90,14 +91,14 @@ class HybridClock:
                 self._ms, self._counter = min(self._ms + 1, _MAX_MS), 0
             return f"{self._ms:013d}-{self._counter:04x}-{writer}"
 
-    def observe(self, reading: str) -> None:
-        """Take note of an event's reading, so that later ticks come after it."""
-        match = _READING.fullmatch(reading)
+    def observe(self, readings: Iterable[str]) -> None:
+        """Take note of events' readings, so that later ticks come after them."""
+        limit = f"{min(self._wall_ms() + MAX_AHEAD_MS, _MAX_MS):013d}~"  # "~" sorts after every counter
+        latest = max((reading for reading in readings if reading <= limit), default=None)
+        match = None if latest is None else _READING.fullmatch(latest)
         if match is None:
             return
         ms, counter = int(match[1]), int(match[2], 16)
-        if ms - self._wall_ms() > MAX_AHEAD_MS:
-            return
         with self._lock:
             self._ms, self._counter = max((self._ms, self._counter), (ms, counter))
 

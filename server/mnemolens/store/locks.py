@@ -101,7 +101,7 @@ def _file_system(folder: Path) -> str | None:
 
 
 def _is_still(descriptor: int, path: Path) -> bool:
-    """Whether `path` is the file that was opened: somebody may have removed it meanwhile, and made another."""
+    """Whether `path` is the opened file: somebody may have removed it meanwhile, and made another."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:

@@ -11,7 +11,7 @@ Not thread-safe: one thread owns it.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import combinations
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeGuard, TypeVar, cast
@@ -240,7 +240,7 @@ class MergedState:
             if count > state.accesses.get(writer, 0):
                 state.accesses[writer] = count
             if state.last_access is None or data.at > state.last_access:
-                state.last_access = data.at
+                state.last_access = data.at.astimezone(UTC)
 
     def _memory_together(self, _event: Event, stamp: str, data: MemoryTogether) -> None:
         for source, target in combinations(sorted(set(data.memories)), 2):

@@ -1,0 +1,434 @@
+"""The journal: appends events to the segment this process holds, and hears of what other processes append.
+
+Whoever holds the lock `<writer>.lock` alone appends to `<writer>.jsonl`. One thread does all the writing: it
+gathers the appends that wait, writes them in one go, fsyncs once, and only then resolves their futures.
+Nothing is created on disk before the first append. What events mean is `merge.py`'s; reading is `segments.py`'s.
+"""
+
+import contextlib
+import errno
+import os
+import secrets
+import string
+import threading
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from mnemolens.core.clock import Clock, HybridClock
+from mnemolens.core.errors import StoreError
+from mnemolens.core.events import Event, EventData, MemoryAccess, Payload, encode_line, prepare
+from mnemolens.core.ids import new_ulid
+from mnemolens.store.layout import OlderStore
+from mnemolens.store.locks import FileLock, LockUnavailable, locks_trusted
+from mnemolens.store.segments import Header, SegmentFolder, SkippedLine
+
+_WRITER_CHARACTERS: Final = string.ascii_lowercase + string.digits
+_WRITER_LENGTH: Final = 10
+_APPEND: Final = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
+
+
+class JournalStats(NamedTuple):
+    """What the journal holds, as far as it was read."""
+
+    segments: int
+    events: int
+    skipped: tuple[SkippedLine, ...]
+
+
+@dataclass(slots=True)
+class _Request:
+    """One append that waits: payloads, or accesses to be counted."""
+
+    payloads: Sequence[Payload]
+    future: Future[tuple[Event, ...]]
+    durable: bool = True
+    accesses: Mapping[str, int] | None = None
+    at: datetime | None = None
+
+
+@dataclass(slots=True)
+class _Held:
+    """The segment this process appends to; only the journal thread touches it.
+
+    Attributes:
+        size: where the next byte goes.
+        torn: the last line has no newline, ours after a failed write or that of a holder that was killed.
+        unsynced: something was written without fsync.
+    """
+
+    writer: str
+    path: Path
+    descriptor: int
+    lock: FileLock | None
+    size: int
+    torn: bool = False
+    unsynced: bool = False
+
+    def is_ours(self) -> bool:
+        """Whether the file is still there and nobody else wrote to it."""
+        opened = os.fstat(self.descriptor)
+        try:
+            return os.path.samestat(opened, self.path.stat()) and opened.st_size == self.size
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def release(self) -> None:
+        """Close the file and let go of the lock."""
+        os.close(self.descriptor)
+        if self.lock is not None:
+            self.lock.release()
+
+
+class Journal:
+    """The journal of one store. All methods may be called from any thread.
+
+    Args:
+        folder: the store's folder; segments lie in `journal/` below it.
+        base: written into the header of segments made here (`Layout.base`).
+        clock: tells the time.
+        root: absolute POSIX path that code paths are relative to (`Layout.top`); for other bases.
+        older: stores that are still read, but never written to.
+    """
+
+    def __init__(
+        self, folder: Path, base: str, clock: Clock, *, root: str = "", older: Iterable[OlderStore] = ()
+    ) -> None:
+        self.folder = folder
+        self._base = base
+        self._clock = HybridClock(clock)
+        self._segments = SegmentFolder(folder / "journal", base, root, root)
+        self._older = [SegmentFolder(store.folder / "journal", None, store.origin, root) for store in older]
+        self._reading = threading.Lock()  # guards _segments, _older, _foreign
+        self._foreign: list[Event] = []  # found while taking a segment; for the next refresh
+        self._queue: deque[_Request] = deque()
+        self._wake = threading.Condition()  # guards _queue, _closing, _thread
+        self._closing = False
+        self._thread: threading.Thread | None = None
+        self._held: _Held | None = None
+        self._avoid: set[str] = set()  # segments that somebody else wrote to while we held them
+
+    # Reading ------------------------------------------------------------------------------------
+
+    def load(self) -> list[Event]:
+        """All events of all segments, our own too; call it before the first append."""
+        with self._reading:
+            events = [event for folder in self._older for event in folder.read(anew=True)]
+            events += self._segments.read(anew=True)
+            self._foreign.clear()
+        self._clock.observe(event.clock for event in events)
+        return events
+
+    def refresh(self) -> list[Event]:
+        """Events that other processes appended since the last look; cheap when there are none.
+
+        A segment that was rewritten is returned whole; merging it again is harmless.
+        """
+        with self._reading:
+            events, self._foreign = self._foreign, []
+            for folder in self._older:
+                events += folder.read()
+            events += self._segments.read(own=self.writer)
+        self._clock.observe(event.clock for event in events)
+        return events
+
+    @property
+    def writer(self) -> str | None:
+        """The name of the segment we append to; None before the first append."""
+        held = self._held
+        return None if held is None else held.writer
+
+    @property
+    def stats(self) -> JournalStats:
+        """How much there is, and what could not be read."""
+        with self._reading:
+            folders = [*self._older, self._segments]
+            counts = [folder.counts() for folder in folders]
+            skipped = tuple(line for folder in folders for line in folder.skipped())
+        return JournalStats(sum(count[0] for count in counts), sum(count[1] for count in counts), skipped)
+
+    # Appending ----------------------------------------------------------------------------------
+
+    def append(self, payloads: Sequence[EventData], *, durable: bool = True) -> Future[tuple[Event, ...]]:
+        """Write events, all or none.
+
+        Args:
+            payloads: in the order their clocks shall have; `MemoryAccess` goes through `access`.
+            durable: False leaves it to the system when the bytes reach the disk.
+
+        Returns:
+            A future with the events, resolved once they are on disk. It raises StoreError when they can't be
+            written; nothing of them is kept then.
+
+        Raises:
+            ValueError: a payload is not JSON.
+        """
+        if any(isinstance(data, MemoryAccess) for data in payloads):
+            raise ValueError("memory.access holds cumulative counts, which only Journal.access knows")
+        return self._enqueue(_Request([prepare(data) for data in payloads], Future(), durable))
+
+    def access(self, memories: Iterable[str], at: datetime) -> Future[tuple[Event, ...]]:
+        """Count one access of each memory (twice for one named twice), not fsynced."""
+        increments: dict[str, int] = {}
+        for memory in memories:
+            increments[memory] = increments.get(memory, 0) + 1
+        return self._enqueue(_Request((), Future(), durable=False, accesses=increments, at=at))
+
+    def close(self) -> None:
+        """Write what waits, end the thread, let go of the segment. Again is harmless."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify_all()
+            thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def _enqueue(self, request: _Request) -> Future[tuple[Event, ...]]:
+        if not request.payloads and not request.accesses:
+            request.future.set_result(())
+            return request.future
+        with self._wake:
+            if self._closing:
+                request.future.set_exception(StoreError("the journal is closed; nothing was stored"))
+                return request.future
+            self._queue.append(request)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="mnemolens-journal", daemon=True)
+                self._thread.start()
+            self._wake.notify_all()
+        return request.future
+
+    # The journal thread -------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while True:
+            with self._wake:
+                while not self._queue and not self._closing:
+                    self._wake.wait()
+                waiting = list(self._queue)
+                self._queue.clear()
+                if not waiting:
+                    break
+            requests = [request for request in waiting if request.future.set_running_or_notify_cancel()]
+            if requests:
+                self._commit(requests)
+        held = self._held
+        if held is not None:
+            with contextlib.suppress(OSError):
+                if held.unsynced:
+                    os.fsync(held.descriptor)
+            held.release()
+
+    def _commit(self, requests: Sequence[_Request]) -> None:
+        """Write the requests and resolve their futures, whatever happens."""
+        try:
+            written = self._write(requests)
+        except OSError as error:
+            if len(requests) > 1:  # one that is too big for the disk must not fail the others
+                for request in requests:
+                    self._commit([request])
+                return
+            where = self._segments.folder
+            requests[0].future.set_exception(
+                StoreError(f"can't write to {where}: {error.strerror or error}; nothing was stored")
+            )
+        except Exception as error:  # noqa: BLE001 - a future that never resolves would hang its waiter
+            for request in requests:
+                request.future.set_exception(error)
+        else:
+            for request, events in zip(requests, written, strict=True):
+                request.future.set_result(events)
+
+    def _write(self, requests: Sequence[_Request]) -> list[tuple[Event, ...]]:
+        held = self._ready()
+        lines: list[bytes] = []
+        written: list[tuple[Event, ...]] = []
+        counts: dict[str, int] = {}
+        with self._reading:
+            known = dict(self._segments.segment(held.writer).counts)
+        for request in requests:
+            payloads = request.payloads
+            if request.accesses is not None and request.at is not None:
+                for memory, increment in request.accesses.items():
+                    counts[memory] = counts.get(memory, known.get(memory, 0)) + increment
+                current = {memory: counts[memory] for memory in request.accesses}
+                payloads = [prepare(MemoryAccess(counts=current, at=request.at))]
+            events = []
+            for payload in payloads:
+                event = Event(new_ulid(), self._clock.tick(held.writer), payload.data)
+                lines.append(encode_line(event.id, event.clock, payload))
+                events.append(event)
+            written.append(tuple(events))
+        block = (b"\n" if held.torn else b"") + b"".join(line + b"\n" for line in lines)
+        start = held.size
+        try:
+            with self._reading:
+                _write_all(held.descriptor, block)
+            if any(request.durable for request in requests):
+                os.fsync(held.descriptor)
+                held.unsynced = False
+            else:
+                held.unsynced = True
+        except OSError:
+            self._cut(held, start)
+            raise
+        held.size = start + len(block)
+        with self._reading:
+            self._segments.wrote(held.writer, lines, counts, held.size)
+        held.torn = False
+        return written
+
+    @staticmethod
+    def _cut(held: _Held, size: int) -> None:
+        """Take a half-written block away again."""
+        try:
+            os.ftruncate(held.descriptor, size)
+        except OSError:  # then its torn line stays, and the next append ends it
+            held.size = os.fstat(held.descriptor).st_size
+            held.torn = held.torn or held.size > size
+
+    # Taking a segment ---------------------------------------------------------------------------
+
+    def _ready(self) -> _Held:
+        """The segment to append to; taken or made anew where there is none, or ours is gone."""
+        held = self._held
+        if held is not None and not held.is_ours():
+            self._avoid.add(held.writer)
+            with self._reading:
+                self._held = None
+            held.release()
+            held = None
+        if held is None:
+            held = self._take()
+            with self._reading:
+                self._segments.read_segment(held.writer)  # the header, if we have just written it
+                self._held = held
+        return held
+
+    def _take(self) -> _Held:
+        self._make_folders()
+        trusted = locks_trusted(self._segments.folder)
+        for writer in self._segments.names() if trusted else ():
+            if writer in self._avoid:
+                continue
+            lock = None
+            with contextlib.suppress(LockUnavailable):
+                lock = FileLock.try_acquire(self._segments.folder / f"{writer}.lock")
+            if lock is None:
+                continue
+            held = self._continue(writer, lock)
+            if held is not None:
+                return held
+            lock.release()
+        return self._make(trusted=trusted)
+
+    def _continue(self, writer: str, lock: FileLock) -> _Held | None:
+        """The unlocked segment of `writer`; None if it is not one for us."""
+        path = self._segments.folder / f"{writer}.jsonl"
+        with self._reading:
+            found = self._segments.read_segment(writer)
+            segment = self._segments.segment(writer)
+            self._foreign += found
+        self._clock.observe(event.clock for event in found)
+        header = segment.header
+        if header.once or header.base != self._base or header.v != Header().v:
+            return None
+        try:
+            descriptor = os.open(path, _APPEND)
+        except OSError:
+            return None
+        try:
+            size = os.fstat(descriptor).st_size
+            torn = size > 0 and _last_byte(descriptor, size) != b"\n"
+            if size == 0:
+                size = _write_all(descriptor, Header(base=self._base).line() + b"\n")
+        except OSError:
+            os.close(descriptor)
+            return None
+        return _Held(writer, path, descriptor, lock, size, torn=torn)
+
+    def _make(self, *, trusted: bool) -> _Held:
+        """A fresh segment, locked before it can be seen."""
+        folder = self._segments.folder
+        while True:
+            writer = "".join(secrets.choice(_WRITER_CHARACTERS) for _ in range(_WRITER_LENGTH))
+            path = folder / f"{writer}.jsonl"
+            lock: FileLock | None = None
+            if trusted:
+                try:
+                    lock = FileLock.try_acquire(folder / f"{writer}.lock")
+                except LockUnavailable:
+                    trusted = False
+                else:
+                    if lock is None:
+                        continue
+            try:
+                descriptor = os.open(path, _APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:
+                if lock is not None:
+                    lock.release()
+                continue
+            break
+        held = _Held(writer, path, descriptor, lock, 0)
+        try:
+            held.size = _write_all(descriptor, Header(base=self._base, once=lock is None).line() + b"\n")
+            os.fsync(descriptor)
+            _sync_folder(folder)
+        except OSError:
+            held.release()
+            path.unlink(missing_ok=True)
+            raise
+        return held
+
+    def _make_folders(self) -> None:
+        """The store's folder and `journal/` in it, closed to others, and unseen by git."""
+        is_new = not self.folder.exists()
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if (is_new or self.folder.name == ".mnemolens") and not _is_git_dir(self.folder.parent):
+            with contextlib.suppress(FileExistsError):
+                descriptor = os.open(self.folder / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                try:
+                    _write_all(descriptor, b"*\n")
+                finally:
+                    os.close(descriptor)
+        journal = self._segments.folder
+        if not journal.exists():
+            journal.mkdir(mode=0o700, exist_ok=True)
+            _sync_folder(self.folder)
+            _sync_folder(self.folder.parent)
+
+
+def _write_all(descriptor: int, data: bytes) -> int:
+    """Write all of `data`; returns its length."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    return len(data)
+
+
+def _last_byte(descriptor: int, size: int) -> bytes:
+    os.lseek(descriptor, size - 1, os.SEEK_SET)
+    return os.read(descriptor, 1)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make new names in `folder` last. Windows has no such thing, and does not need it."""
+    if os.name == "nt":
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno not in {errno.EACCES, errno.EINVAL, errno.ENOTSUP}:  # not every file system can
+            raise
+
+
+def _is_git_dir(folder: Path) -> bool:
+    return (folder / "HEAD").is_file() and (folder / "objects").is_dir()
