@@ -18,14 +18,14 @@ _BRANCHES: Final = "refs/heads/"
 _MAX_SYMBOLIC: Final = 5
 
 
-def head(layout: Layout) -> Origin:
+def read_head(layout: Layout) -> Origin:
     """Commit and branch that are checked out; the branch is None when detached, the commit when unborn.
 
     Repositories whose references are not files (reftable) give neither.
     """
     if layout.git_dir is None or layout.common_dir is None:
         return Origin()
-    text = _read_head(layout.git_dir)
+    text = _head_text(layout.git_dir)
     if text is None:
         return Origin()
     if not text.startswith("ref:"):
@@ -59,7 +59,7 @@ def author_name(layout: Layout, timeout: float = 2.0) -> str | None:
     return done.stdout.decode("utf-8", "replace").strip() or None
 
 
-def _read_head(git_dir: Path) -> str | None:
+def _head_text(git_dir: Path) -> str | None:
     path = git_dir / "HEAD"
     try:
         if path.is_symlink():  # how very old versions of git wrote it

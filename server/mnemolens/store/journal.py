@@ -91,7 +91,7 @@ class Journal:
         folder: the store's folder; segments lie in `journal/` below it.
         base: written into the header of segments made here (`Layout.base`).
         clock: tells the time.
-        root: absolute POSIX path that code paths are relative to (`Layout.top`); for other bases.
+        root: absolute POSIX path that code paths are relative to (`Layout.top`).
         older: stores that are still read, but never written to.
     """
 

@@ -65,7 +65,7 @@ class Layout:
     prefix: str
     older: tuple[OlderStore, ...] = ()
 
-    def relative(self, path: Path) -> str | None:
+    def file_of(self, path: Path) -> str | None:
         """The stored form of a file's path: POSIX, relative to `top`; None for a file outside of it.
 
         Takes paths below the folder as it was opened, and real ones.
@@ -77,7 +77,7 @@ class Layout:
                 return found
         return _below(Path(os.path.realpath(clean)), self.top, "")
 
-    def absolute(self, stored: str) -> Path:
+    def path_of(self, stored: str) -> Path:
         """The path of a stored one, in the opened folder's own spelling where it lies inside."""
         if self.contains(stored):
             return self.opened / stored[len(self.prefix) :].lstrip("/")
