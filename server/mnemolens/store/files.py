@@ -235,12 +235,30 @@ class FileFinder:
     def scan(self) -> Scan:
         """Walk the folder. What is wrong with an entry is never raised: it is skipped with the reason."""
         self.forget()
+        return self._scan(self._start)
+
+    def scan_below(self, folder: str) -> Scan:
+        """Walk one folder below the opened one; empty when it is gone, ignored or no folder.
+
+        Args:
+            folder: POSIX, relative to the top level.
+        """
+        for known in [path for path in self._chains if f"{path}/".startswith(f"{folder}/")]:
+            del self._chains[known]
+        if self._chain(folder) is None or not Path(self._absolute(folder)).is_dir():
+            return Scan((), ())
+        return self._scan(folder)
+
+    def covers(self, path: str) -> bool:
+        """Whether a file lies in the opened folder."""
+        return not self._start or path.startswith(f"{self._start}/")
+
+    def _scan(self, start: str) -> Scan:
         self._skipped = []
         files: list[FoundFile] = []
-        folders = [self._start]
+        folders = [start]
         while folders:
-            folder = folders.pop()
-            below = self._list_folder(folder, files)
+            below = self._list_folder(folders.pop(), files)
             below.reverse()
             folders += below
         skipped, self._skipped = tuple(self._skipped), []

@@ -1,0 +1,94 @@
+"""Long work in a thread of its own, that gives its pieces to the event loop one at a time.
+
+Owns the hand-over between the two: the thread waits until the loop has taken a piece, so the loop is never
+flooded; cancelling the task stops the thread at its next step. Threads are daemons: they never hold up the
+end of the process.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Protocol, TypeVar
+
+_T = TypeVar("_T")
+
+
+class Abandoned(Exception):
+    """Raised in the thread when the task that waited for it was cancelled."""
+
+
+class Post(Protocol):
+    """Calls something where the results are wanted, and returns when it has been done."""
+
+    def __call__(self, callback: Callable[[], None], /) -> None:
+        """Raises what `callback` raises, or `Abandoned`."""
+        ...
+
+
+def here(callback: Callable[[], None], /) -> None:
+    """The `Post` of work that runs on the caller's own thread."""
+    callback()
+
+
+async def in_thread(work: Callable[[Post, threading.Event], _T], name: str) -> _T:
+    """Run `work(post, stop)` in a thread of its own.
+
+    Args:
+        work: is given a `Post` to this loop, and an event that is set when it should end.
+        name: the thread's.
+
+    Raises:
+        Exception: what `work` raises.
+    """
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[_T] = loop.create_future()
+    stop = threading.Event()
+
+    post = _poster(loop, stop)
+
+    def settle(result: _T | None, error: BaseException | None) -> None:
+        if outcome.done():
+            return
+        if error is None:
+            outcome.set_result(result)  # type: ignore[arg-type]  # it is work's result when there is no error
+        else:
+            outcome.set_exception(error)
+
+    def main() -> None:
+        result, failure = None, None
+        try:
+            result = work(post, stop)
+        except BaseException as error:  # noqa: BLE001 - raised again in the task
+            failure = error
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, result, failure)
+
+    threading.Thread(target=main, name=name, daemon=True).start()
+    try:
+        return await outcome
+    finally:
+        stop.set()
+
+
+def _poster(loop: asyncio.AbstractEventLoop, stop: threading.Event) -> Post:
+    def post(callback: Callable[[], None], /) -> None:
+        taken: Future[None] = Future()
+
+        def call() -> None:
+            try:
+                callback()
+            except BaseException as error:  # noqa: BLE001 - raised again in the thread
+                taken.set_exception(error)
+            else:
+                taken.set_result(None)
+
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(call)
+        while not stop.is_set() and not loop.is_closed():
+            with suppress(TimeoutError):
+                return taken.result(timeout=0.2)
+        raise Abandoned
+
+    return post

@@ -1,0 +1,109 @@
+"""A process that parses: `python -m mnemolens.engine.worker`, started by `engine/parsing.py`.
+
+Owns the frames on its standard input and output: a 4-byte big-endian length, then `marshal`. Once it is ready
+it writes `READY`; a request is a list of (source bytes, language name), and each of these is answered by a
+frame of its own, in order: (encoded symbols, None), or (None, the reason why there are none). It ends at the
+end of its input, so it never outlives whoever started it; it reads no files and writes nothing else.
+
+The one argument, MODULE:FUNCTION, is for tests: what extracts (source, language name) -> FileSymbols.
+"""
+
+import codecs
+import importlib
+import marshal
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, Any
+
+from mnemolens.codegraph.extract import extract
+from mnemolens.codegraph.languages import language_named
+from mnemolens.core.symbols import FileSymbols
+from mnemolens.store.symbols import encode
+
+READY = "ready"
+Extract = Callable[[bytes, str], FileSymbols]
+
+_ORPHAN_SECONDS = 120
+"""A parse that takes longer ends the process: whoever should have stopped it sooner is gone."""
+
+
+def extract_named(source: bytes, language: str) -> FileSymbols:
+    """A text's symbols.
+
+    Raises:
+        ValueError: there is no language of that name.
+    """
+    table = language_named(language)
+    if table is None:
+        raise ValueError(f"no language {language!r}")
+    return extract(source.removeprefix(codecs.BOM_UTF8), table)
+
+
+def extract_safely(extract_symbols: Extract, source: bytes, language: str) -> tuple[bytes | None, str | None]:
+    """(encoded symbols, None), or (None, reason): a text on which the extraction fails is only skipped."""
+    try:
+        return encode(extract_symbols(source, language)), None
+    except Exception as error:  # noqa: BLE001 - one bad file must not end the run, and the reason is reported
+        return None, f"cannot be parsed: {type(error).__name__}: {error}"[:300]
+
+
+def write_frame(stream: IO[bytes], value: Any) -> None:
+    """Write one value, and flush.
+
+    Raises:
+        OSError: the other side is gone.
+    """
+    body = marshal.dumps(value)
+    stream.write(len(body).to_bytes(4, "big") + body)
+    stream.flush()
+
+
+def read_frame(stream: IO[bytes]) -> Any:
+    """Read one value.
+
+    Raises:
+        EOFError: the other side is gone, perhaps in the middle of a frame.
+    """
+    head = stream.read(4)
+    if len(head) < 4:
+        raise EOFError("the other side is gone")
+    length = int.from_bytes(head, "big")
+    body = stream.read(length)
+    if len(body) < length:
+        raise EOFError("the other side is gone")
+    return marshal.loads(body)  # noqa: S302 - from a process of our own
+
+
+def main(arguments: list[str]) -> None:
+    """Answer requests until the input ends."""
+    extract_symbols: Extract = extract_named
+    if arguments:
+        module, _, function = arguments[0].partition(":")
+        extract_symbols = getattr(importlib.import_module(module), function)
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    # a stray print must not get between the frames
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is the starter's to answer
+    with suppress(AttributeError, OSError):
+        os.nice(10)
+    alarm = getattr(signal, "alarm", None)
+    write_frame(answers, READY)
+    with suppress(EOFError, OSError):
+        while True:
+            for source, language in read_frame(requests):
+                if alarm is not None:
+                    alarm(_ORPHAN_SECONDS)
+                write_frame(answers, extract_safely(extract_symbols, source, language))
+            if alarm is not None:
+                alarm(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
+    os._exit(0)  # nothing to tidy up, and a flush of a closed pipe would only complain
