@@ -12,10 +12,15 @@ import { explicitSettings, subtree, type Nested } from './core/settings';
 const SECTION = 'mnemolens';
 const KEYS = manifest.contributes.configuration.flatMap((group) => Object.keys(group.properties));
 
-/** All set values under `mnemolens`, for one folder or for the window. */
-export function currentSettings(resource?: vscode.Uri): Nested {
+/** All set values, under `mnemolens`, for one folder or for the window. */
+function currentSettings(resource?: vscode.Uri): Nested {
   const configuration = vscode.workspace.getConfiguration(undefined, resource ?? null);
   return explicitSettings(KEYS, (key) => configuration.inspect(key));
+}
+
+/** What the window's user has set, as the server takes it: without the section's name. */
+export function serverSettings(resource: vscode.Uri | undefined = vscode.workspace.workspaceFolders?.[0]?.uri): unknown {
+  return subtree(currentSettings(resource), SECTION) ?? {};
 }
 
 /** Replaces the library's pull and push of settings, which send every default. */
@@ -31,7 +36,7 @@ export function configurationMiddleware(client: () => BaseLanguageClient | undef
       }),
     didChangeConfiguration: async () =>
       client()?.sendNotification(DidChangeConfigurationNotification.type, {
-        settings: { [SECTION]: subtree(currentSettings(vscode.workspace.workspaceFolders?.[0]?.uri), SECTION) ?? {} },
+        settings: { [SECTION]: serverSettings() },
       }),
   };
 }

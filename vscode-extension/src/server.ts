@@ -12,6 +12,7 @@ import {
   ErrorAction,
   ExecuteCommandRequest,
   LanguageClient,
+  State,
   type LanguageClientOptions,
 } from 'vscode-languageclient/node';
 import type { ServerCommand } from './core/command';
@@ -19,7 +20,7 @@ import { explainFailure, Tail, type ServerEnd } from './core/failures';
 import type { ServerState } from './core/labels';
 import { HOVER_COMMANDS } from './core/protocol';
 import { RestartBudget } from './core/restarts';
-import { configurationMiddleware } from './configuration';
+import { configurationMiddleware, serverSettings } from './configuration';
 
 /** Runs after a server command came back from a click (hover, lens, code action). */
 export type AfterCommand = (command: string, argument: unknown, result: unknown) => void;
@@ -85,10 +86,16 @@ export class Server implements vscode.Disposable {
   private readonly budget = new RestartBudget();
   private readonly changed = new vscode.EventEmitter<ServerState>();
   private current: ServerState = { kind: 'starting' };
+  /** True from a start that was asked for until it succeeded or failed: a server that ends then is not restarted. */
+  private first = false;
   /** Starts and stops run one after the other, in the order they were asked for. */
   private queue: Promise<void> = Promise.resolve();
 
+  private readonly worked = new vscode.EventEmitter<void>();
+
   readonly onDidChangeState = this.changed.event;
+  /** The server reports progress of some work. */
+  readonly onDidWork = this.worked.event;
 
   /**
    * @param log where the server's stderr and the client's messages go
@@ -111,13 +118,19 @@ export class Server implements vscode.Disposable {
     this.changed.fire(state);
   }
 
+  get isRunning(): boolean {
+    return this.client?.isRunning() === true;
+  }
+
   /** Starts the server, stopping one that runs. Failing is told by the state and by the answer's message. */
   async start(command: ServerCommand, managed: boolean): Promise<string | undefined> {
     return this.enqueue(async () => {
       await this.stopNow();
       this.budget.reset();
       this.setState({ kind: 'starting' });
+      this.first = true;
       const failure = await this.startNow(command, managed);
+      this.first = false;
       this.setState(failure === undefined ? { kind: 'ready' } : { kind: 'none', reason: failure });
       return failure;
     });
@@ -133,6 +146,9 @@ export class Server implements vscode.Disposable {
    * @throws Error with the server's message, which names the field to change
    */
   async run<Result>(command: string, argument: object, token?: vscode.CancellationToken): Promise<Result> {
+    if (this.current.kind === 'starting') {
+      await this.queue;
+    }
     if (this.client?.isRunning() !== true) {
       const reason = this.current.kind === 'none' ? this.current.reason : 'the language server is not running yet';
       throw new Error(reason);
@@ -149,6 +165,7 @@ export class Server implements vscode.Disposable {
   dispose(): void {
     void this.stop().catch(() => undefined);
     this.changed.dispose();
+    this.worked.dispose();
   }
 
   private async enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
@@ -172,19 +189,32 @@ export class Server implements vscode.Disposable {
       first = await launch();
     } catch (error) {
       this.log.error(error instanceof Error ? error : String(error));
-      return explainFailure({ ...end, spawnError: (error as NodeJS.ErrnoException).code ?? String(error) });
+      return explainFailure({ ...end, spawnError: codeOf(error) });
     }
     const client = new QuietClient(
       'mnemolens',
       'Mnemolens',
       async () => {
-        const child = first ?? (await launch());
-        first = undefined;
-        return child;
+        if (first !== undefined) {
+          const child = first;
+          first = undefined;
+          return child;
+        }
+        try {
+          return await launch();
+        } catch (error) {
+          this.setState({ kind: 'none', reason: explainFailure({ ...end, spawnError: codeOf(error) }) });
+          throw error;
+        }
       },
       this.clientOptions(end),
     );
     this.client = client;
+    client.onDidChangeState(({ newState }) => {
+      if (!this.first && newState === State.Running) {
+        this.setState({ kind: 'ready' }); // after a crash
+      }
+    });
     try {
       await client.start();
       return undefined;
@@ -217,7 +247,11 @@ export class Server implements vscode.Disposable {
     return {
       // Every file: a memory can stand on any file, and the memories' own Markdown files save back by didSave.
       documentSelector: [{ scheme: 'file' }],
-      initializationOptions: { commandLinks: true },
+      initializationOptions: () => ({
+        commandLinks: true,
+        captureCommand: 'mnemolens.capture',
+        settings: serverSettings(),
+      }),
       outputChannel: this.log,
       markdown: { isTrusted: { enabledCommands: HOVER_COMMANDS }, supportHtml: false },
       // Deprecated for the pull model, which we answer too; pushing also serves a server that does not register.
@@ -230,6 +264,10 @@ export class Server implements vscode.Disposable {
       },
       middleware: {
         workspace: configurationMiddleware(() => this.client),
+        // The status item shows the index's progress: no second item beside it.
+        handleWorkDoneProgress: () => {
+          this.worked.fire();
+        },
         executeCommand: async (command, args: unknown[]) => this.clicked(command, args),
       },
     };
@@ -237,11 +275,12 @@ export class Server implements vscode.Disposable {
 
   /** The connection closed though nobody asked: start again, but never in a loop. */
   private async closed(end: ServerEnd): Promise<{ action: CloseAction; handled: boolean }> {
-    if (this.current.kind === 'starting') {
+    if (this.first) {
       return { action: CloseAction.DoNotRestart, handled: true }; // `startNow` explains it
     }
     if (this.budget.allow(Date.now())) {
       this.log.warn('The language server ended unexpectedly; starting it again');
+      this.setState({ kind: 'starting' });
       return { action: CloseAction.Restart, handled: true };
     }
     const exitCode = await this.process?.endWithin(1000);
@@ -261,4 +300,8 @@ export class Server implements vscode.Disposable {
       return undefined;
     }
   }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
 }

@@ -21,6 +21,12 @@ export function rootOf(uri: vscode.Uri | undefined): { root?: string } {
   return { root: (folder ?? folders[0])?.uri.fsPath ?? '' };
 }
 
+/** One argument for each open folder's store; a single folder needs none. */
+export function storeRoots(): { root?: string }[] {
+  const folders = (vscode.workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === 'file');
+  return folders.length < 2 ? [{}] : folders.map((folder) => ({ root: folder.uri.fsPath }));
+}
+
 /** The cursor and selection of the active editor; without a file on disk only the root. */
 export function cursorTarget(asUri: (uri: vscode.Uri) => string): Target {
   const editor = vscode.window.activeTextEditor;

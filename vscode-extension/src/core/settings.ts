@@ -25,8 +25,8 @@ export function explicitSettings(keys: readonly string[], inspect: (key: string)
   const tree: Nested = {};
   for (const key of keys) {
     const value = chosen(inspect(key));
-    if (value === undefined || value === null) {
-      continue;
+    if (value === undefined || value === null || value === '') {
+      continue; // a text field that was cleared is not set
     }
     const path = key.split('.');
     const last = path.pop() ?? key;

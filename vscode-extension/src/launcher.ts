@@ -1,0 +1,212 @@
+/**
+ * Which server is started, and when: trust, the setting, the installed one, or none until the user agrees.
+ *
+ * Owns the questions and messages around starting; the process is `server.ts`'s.
+ */
+
+import * as os from 'node:os';
+import * as vscode from 'vscode';
+import { CommandError, parseServerCommand, type ServerCommand } from './core/command';
+import { InstallError } from './core/install';
+import type { ServerState } from './core/labels';
+import type { Installer } from './installer';
+import type { Server } from './server';
+import type { MenuEntry } from './status';
+
+const NOT_INSTALLED = 'the language server is not installed yet; click to install it';
+
+export class Launcher implements vscode.Disposable {
+  private readonly disposables: vscode.Disposable[];
+  /** Counts launches, so that an answer to an older launch's question changes nothing. */
+  private turn = 0;
+  private installing: Promise<void> | undefined;
+
+  constructor(
+    private readonly server: Server,
+    private readonly installer: Installer,
+    private readonly log: vscode.LogOutputChannel,
+  ) {
+    this.disposables = [
+      vscode.workspace.onDidGrantWorkspaceTrust(() => void this.launch()),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration('mnemolens.server.command')) {
+          void this.launch();
+        }
+      }),
+    ];
+  }
+
+  dispose(): void {
+    for (const disposable of this.disposables) {
+      disposable.dispose();
+    }
+  }
+
+  /** Starts what there is to start; asks to install once when that is nothing. */
+  async launch(): Promise<void> {
+    this.turn += 1;
+    const { turn } = this;
+    // In Restricted Mode nothing runs, not even the installed server: a folder may bring memories of its own, which
+    // would be shown as if they were the user's, and its settings and sources would be read by native parsers.
+    if (!vscode.workspace.isTrusted) {
+      this.server.setState({ kind: 'restricted' });
+      return;
+    }
+    let configured: ServerCommand | undefined;
+    try {
+      configured = this.configured();
+    } catch (error) {
+      if (!(error instanceof CommandError)) {
+        throw error;
+      }
+      await this.server.stop();
+      if (turn !== this.turn) {
+        return;
+      }
+      this.server.setState({ kind: 'none', reason: error.message });
+      this.tell(error.message, 'Open Settings');
+      return;
+    }
+    if (configured !== undefined) {
+      await this.begin(configured, false);
+      return;
+    }
+    const installed = this.installer.installed();
+    if (installed !== undefined) {
+      await this.begin(installed, true);
+      return;
+    }
+    await this.server.stop();
+    if (turn !== this.turn) {
+      return;
+    }
+    if (!this.installer.carriesServer) {
+      const reason = 'this build carries no language server: set mnemolens.server.command';
+      this.server.setState({ kind: 'none', reason });
+      return;
+    }
+    this.server.setState({ kind: 'none', reason: NOT_INSTALLED });
+    const worthAsking = (vscode.workspace.workspaceFolders ?? []).length > 0 && !this.installer.declined;
+    if (worthAsking && (await this.installer.ask()) && turn === this.turn) {
+      await this.install();
+    }
+  }
+
+  /** For a command that needs the server: asks to install where that is what is missing. */
+  async ensure(): Promise<boolean> {
+    const { state } = this.server;
+    if (state.kind === 'restricted') {
+      await vscode.commands.executeCommand('workbench.trust.manage');
+      return false;
+    }
+    if (state.kind === 'installing') {
+      await this.installing;
+    } else if (state.kind === 'none') {
+      if (state.reason === NOT_INSTALLED) {
+        if (await this.installer.ask()) {
+          await this.install();
+        }
+      } else {
+        this.tell(state.reason, 'Open Settings');
+      }
+    }
+    return this.server.isRunning || this.server.state.kind === 'starting';
+  }
+
+  /** Stops and starts; where nothing is installed, asks again. */
+  async restart(): Promise<void> {
+    if (this.installing !== undefined) {
+      return;
+    }
+    await this.launch();
+  }
+
+  /** What a click on the status item offers. */
+  menu(state: ServerState): MenuEntry[] {
+    const entries: MenuEntry[] = [];
+    if (state.kind === 'restricted') {
+      entries.push({
+        label: '$(shield) Manage Workspace Trust',
+        act: async () => vscode.commands.executeCommand('workbench.trust.manage'),
+      });
+    } else {
+      if (state.kind === 'none' && this.installer.carriesServer) {
+        entries.push({ label: '$(cloud-download) Install the Language Server', act: async () => this.install() });
+      }
+      if (state.kind === 'ready') {
+        entries.push(
+          { label: '$(note) Capture a Memory', act: async () => vscode.commands.executeCommand('mnemolens.capture') },
+          { label: '$(search) Search Memories', act: async () => vscode.commands.executeCommand('mnemolens.search') },
+        );
+      }
+      entries.push({ label: '$(refresh) Restart Server', act: async () => this.restart() });
+    }
+    entries.push(
+      {
+        label: '$(output) Show Logs',
+        act: () => {
+          this.log.show();
+        },
+      },
+      { label: '$(gear) Open Settings', act: openSettings },
+    );
+    return entries;
+  }
+
+  private configured(): ServerCommand | undefined {
+    return parseServerCommand(vscode.workspace.getConfiguration('mnemolens').get('server.command'), {
+      folder: vscode.workspace.workspaceFolders?.find((folder) => folder.uri.scheme === 'file')?.uri.fsPath,
+      home: os.homedir(),
+      windows: process.platform === 'win32',
+    });
+  }
+
+  private async begin(command: ServerCommand, managed: boolean): Promise<void> {
+    const failure = await this.server.start(command, managed);
+    if (failure !== undefined) {
+      this.tell(failure, managed ? 'Reinstall' : 'Open Settings');
+    }
+  }
+
+  private async install(): Promise<void> {
+    this.installing ??= this.installNow().finally(() => {
+      this.installing = undefined;
+    });
+    await this.installing;
+  }
+
+  private async installNow(): Promise<void> {
+    await this.server.stop();
+    this.server.setState({ kind: 'installing' });
+    try {
+      const command = await this.installer.install();
+      if (command === undefined) {
+        this.server.setState({ kind: 'none', reason: NOT_INSTALLED });
+        return;
+      }
+      await this.begin(command, true);
+    } catch (error) {
+      const reason = error instanceof InstallError ? error.message : String(error);
+      this.server.setState({ kind: 'none', reason });
+      this.tell(reason, 'Try Again');
+    }
+  }
+
+  /** One message with one way out, and the log. */
+  private tell(message: string, way: 'Open Settings' | 'Reinstall' | 'Try Again'): void {
+    const logs = 'Show Logs';
+    void vscode.window.showErrorMessage(message, way, logs).then(async (answer) => {
+      if (answer === logs) {
+        this.log.show();
+      } else if (answer === 'Open Settings') {
+        await openSettings();
+      } else if (answer === way) {
+        await this.install();
+      }
+    });
+  }
+}
+
+async function openSettings(): Promise<void> {
+  await vscode.commands.executeCommand('workbench.action.openSettings', '@ext:mnemolens.mnemolens');
+}
