@@ -1,0 +1,28 @@
+"""`mnemolens.memory.confirm` and `.reanchor`: a memory is still true, or belongs elsewhere."""
+
+from mnemolens.core.views import Json
+from mnemolens.lsp.commands.call import Call
+from mnemolens.lsp.params import ConfirmArguments, ReanchorArguments
+
+
+async def confirm(call: Call, arguments: ConfirmArguments) -> Json:
+    """The memory is still true of the code as it is now."""
+    workspace, wire = call.workspace(arguments), call.wire(call.workspace(arguments))
+    write = workspace.confirm(arguments.id, arguments.anchor_id, call.ls.now())
+    change = await workspace.commit(write)
+    return {"memory": wire.memory(change.view), "anchors": wire.anchors(change.anchors)}
+
+
+async def reanchor(call: Call, arguments: ReanchorArguments) -> Json:
+    """The memory belongs there."""
+    at = call.at(arguments)
+    write = at.workspace.reanchor(
+        arguments.id,
+        arguments.anchor_id,
+        file=at.file,
+        position=at.position,
+        candidate=arguments.candidate_key,
+        now=call.ls.now(),
+    )
+    change, wire = await at.workspace.commit(write), call.wire(at.workspace)
+    return {"memory": wire.memory(change.view), "links": wire.links(change.links)}

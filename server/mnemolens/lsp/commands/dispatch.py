@@ -1,0 +1,57 @@
+"""Registers the table's commands: parse, run, answer; errors become JSON-RPC errors in the user's words."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+
+from mnemolens.core.errors import MnemolensError, StoreError
+from mnemolens.core.views import Json
+from mnemolens.lsp.commands.call import Call
+from mnemolens.lsp.commands.table import COMMANDS, Command
+from mnemolens.lsp.language_server import MnemolensServer
+from mnemolens.lsp.params import parse
+
+
+def register(server: MnemolensServer) -> None:
+    """Register every command of the table."""
+    for command in COMMANDS:
+        _register(server, command)
+
+
+def _register(server: MnemolensServer, command: Command) -> None:
+    # Two forms, because pygls runs a plain function before it reads the next message.
+    if asyncio.iscoroutinefunction(command.run):
+
+        async def run_async(ls: MnemolensServer, params: types.ExecuteCommandParams) -> Json:
+            with _errors():
+                arguments = parse(command.id, command.arguments, params.arguments)
+                answer: Any = command.run(Call(ls, params.work_done_token), arguments)
+                result: Json = await answer
+            ls.lenses_may_have_changed()
+            return result
+
+        server.command(command.id)(run_async)
+    else:
+
+        def run(ls: MnemolensServer, params: types.ExecuteCommandParams) -> Json:
+            with _errors():
+                arguments = parse(command.id, command.arguments, params.arguments)
+                result: Any = command.run(Call(ls, params.work_done_token), arguments)
+            return dict(result)
+
+        server.command(command.id)(run)
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """Our errors as the protocol's: wrong arguments, or a request that failed for another reason."""
+    try:
+        yield
+    except StoreError as error:
+        raise JsonRpcException(str(error), types.LSPErrorCodes.RequestFailed) from None
+    except MnemolensError as error:
+        raise JsonRpcInvalidParams(message=str(error)) from None

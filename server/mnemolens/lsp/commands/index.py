@@ -1,0 +1,37 @@
+"""`mnemolens.index.rebuild` and `mnemolens.status`."""
+
+import asyncio
+
+from mnemolens import __version__
+from mnemolens.core.views import Json
+from mnemolens.lsp.commands.call import Call
+from mnemolens.lsp.indexing import index_folder
+from mnemolens.lsp.params import Arguments
+from mnemolens.lsp.wire import folder_status, index_report
+
+
+async def rebuild(call: Call, arguments: Arguments) -> Json:
+    """Read every file anew."""
+    workspace = call.workspace(arguments)
+    report = await index_folder(call.ls, workspace, rebuild=True, token=call.token)
+    if report is None:
+        raise asyncio.CancelledError
+    return index_report(report)
+
+
+def status(call: Call, arguments: Arguments) -> Json:
+    """What is known, in numbers; of one folder where `root` is given."""
+    folders = call.ls.folders
+    chosen = None if arguments.root is None else folders.chosen(arguments.root)
+    shown = [folder.workspace for folder in folders if chosen is None or folder.workspace is chosen]
+    # Folders of one repository share a journal: it counts once.
+    journals = {workspace.layout.store: workspace.journal_status() for workspace in shown}
+    return {
+        "version": __version__,
+        "folders": [folder_status(workspace.status()) for workspace in reversed(shown)],
+        "journal": {
+            "segments": sum(journal.segments for journal in journals.values()),
+            "events": sum(journal.events for journal in journals.values()),
+            "skipped": sum(journal.skipped for journal in journals.values()),
+        },
+    }

@@ -1,0 +1,40 @@
+"""`mnemolens.memory.link` and `.unlink`: to code, or to another memory."""
+
+from mnemolens.core.views import Json, LinkChange
+from mnemolens.engine.workspace import Workspace
+from mnemolens.lsp.commands.call import Call
+from mnemolens.lsp.params import LinkArguments
+from mnemolens.lsp.wire import edges
+
+
+async def link(call: Call, arguments: LinkArguments) -> Json:
+    """Make a link."""
+    at = call.at(arguments)
+    write = at.workspace.link(
+        arguments.id,
+        file=at.file,
+        position=at.position,
+        target_id=arguments.target_id,
+        edge_type=arguments.edge_type,
+        weight=arguments.weight,
+        relevance=arguments.relevance,
+        now=call.ls.now(),
+    )
+    return _answer(call, at.workspace, await at.workspace.commit(write))
+
+
+async def unlink(call: Call, arguments: LinkArguments) -> Json:
+    """Take a link away; a derived one stays away."""
+    at = call.at(arguments)
+    write = at.workspace.unlink(
+        arguments.id,
+        file=at.file,
+        position=at.position,
+        target_id=arguments.target_id,
+        edge_type=arguments.edge_type,
+    )
+    return _answer(call, at.workspace, await at.workspace.commit(write))
+
+
+def _answer(call: Call, workspace: Workspace, change: LinkChange) -> Json:
+    return {"links": call.wire(workspace).links(change.links), "edges": edges(change.edges)}

@@ -1,0 +1,73 @@
+"""Commands about stored memories: get, list, update, forget, restore, done, access."""
+
+from mnemolens.core.views import Json
+from mnemolens.engine.requests import ListRequest
+from mnemolens.lsp.commands.call import Call
+from mnemolens.lsp.params import AccessArguments, IdArguments, ListArguments, UpdateArguments
+
+
+def get(call: Call, arguments: IdArguments) -> Json:
+    """All about one memory."""
+    workspace = call.workspace(arguments)
+    return call.wire(workspace).detail(workspace.get(arguments.id, call.ls.now()))
+
+
+def list_(call: Call, arguments: ListArguments) -> Json:
+    """A page of memories: by rank where a position is given, else newest first."""
+    at = call.at(arguments)
+    request = ListRequest(
+        file=at.file,
+        position=at.position,
+        type=arguments.type,
+        tags=tuple(arguments.tags),
+        verdict=arguments.verdict,
+        layer=arguments.layer,
+        text=arguments.text,
+        include_forgotten=arguments.include_forgotten,
+        limit=arguments.limit,
+        offset=arguments.offset,
+    )
+    return call.wire(at.workspace).page(at.workspace.list(request, call.ls.now()))
+
+
+async def update(call: Call, arguments: UpdateArguments) -> Json:
+    """Change the fields that are given."""
+    workspace, wire = call.workspace(arguments), call.wire(call.workspace(arguments))
+    change = await workspace.commit(workspace.update(arguments.id, arguments.changes, call.ls.now()))
+    return {"memory": wire.memory(change.view), "links": wire.links(change.links)}
+
+
+async def forget(call: Call, arguments: IdArguments) -> Json:
+    """Hide a memory everywhere; `restore` brings it back."""
+    workspace = call.workspace(arguments)
+    view = await workspace.commit(workspace.forget(arguments.id, call.ls.now()))
+    return {"memory": call.wire(workspace).memory(view)}
+
+
+async def restore(call: Call, arguments: IdArguments) -> Json:
+    """Bring a forgotten or done memory back."""
+    workspace = call.workspace(arguments)
+    view = await workspace.commit(workspace.restore(arguments.id, call.ls.now()))
+    return {"memory": call.wire(workspace).memory(view)}
+
+
+async def done(call: Call, arguments: IdArguments) -> Json:
+    """Mark a memory as acted on."""
+    workspace = call.workspace(arguments)
+    view = await workspace.commit(workspace.done(arguments.id, call.ls.now()))
+    return {"memory": call.wire(workspace).memory(view)}
+
+
+async def access(call: Call, arguments: AccessArguments) -> Json:
+    """Count memories as used, each at most once a minute."""
+    workspace, now = call.workspace(arguments), call.ls.now()
+    due = call.ls.accesses.due(str(workspace.layout.opened), arguments.ids, now)
+    views = {view.memory.id: view for view in await call.ls.count_accesses(workspace, due)}
+    wire = call.wire(workspace)
+    asked = dict.fromkeys(arguments.ids)
+    return {
+        "memories": [
+            wire.memory(views[memory_id] if memory_id in views else workspace.get(memory_id, now).view)
+            for memory_id in asked
+        ]
+    }

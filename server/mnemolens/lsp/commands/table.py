@@ -1,0 +1,56 @@
+"""The table of all commands: id, arguments, function. What is not here is not advertised."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mnemolens.core.views import Json
+from mnemolens.lsp.commands import anchors, capture, index, links, memories
+from mnemolens.lsp.commands import open as open_documents
+from mnemolens.lsp.commands.call import Call
+from mnemolens.lsp.params import (
+    AccessArguments,
+    Arguments,
+    CaptureArguments,
+    ConfirmArguments,
+    IdArguments,
+    LinkArguments,
+    ListArguments,
+    OpenArguments,
+    ReanchorArguments,
+    UpdateArguments,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command.
+
+    Attributes:
+        arguments: the model that its argument object must fit.
+        run: answers at once, or is a coroutine function where something must reach the disk first.
+    """
+
+    id: str
+    arguments: type[Arguments]
+    run: Callable[[Call, Any], Json | Awaitable[Json]]
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("mnemolens.memory.capture", CaptureArguments, capture.capture),
+    Command("mnemolens.memory.preview", CaptureArguments, capture.preview),
+    Command("mnemolens.memory.get", IdArguments, memories.get),
+    Command("mnemolens.memory.list", ListArguments, memories.list_),
+    Command("mnemolens.memory.update", UpdateArguments, memories.update),
+    Command("mnemolens.memory.forget", IdArguments, memories.forget),
+    Command("mnemolens.memory.restore", IdArguments, memories.restore),
+    Command("mnemolens.memory.done", IdArguments, memories.done),
+    Command("mnemolens.memory.access", AccessArguments, memories.access),
+    Command("mnemolens.memory.confirm", ConfirmArguments, anchors.confirm),
+    Command("mnemolens.memory.reanchor", ReanchorArguments, anchors.reanchor),
+    Command("mnemolens.memory.link", LinkArguments, links.link),
+    Command("mnemolens.memory.unlink", LinkArguments, links.unlink),
+    Command("mnemolens.memory.open", OpenArguments, open_documents.open_),
+    Command("mnemolens.index.rebuild", Arguments, index.rebuild),
+    Command("mnemolens.status", Arguments, index.status),
+)

@@ -1,0 +1,105 @@
+"""`textDocument/codeAction`: remember something here, and what can be done with the memories here."""
+
+from collections.abc import Iterator, Mapping
+
+from lsprotocol import types
+
+from mnemolens.core.symbols import Range
+from mnemolens.core.views import ActionView
+from mnemolens.lsp.folders import Place
+from mnemolens.lsp.language_server import MnemolensServer
+
+CAPTURE = "mnemolens.capture"
+REPAIR = "mnemolens.repair"
+MEMORY = "mnemolens.memory"
+
+_KINDS = {"confirm": REPAIR, "reanchor": REPAIR}
+
+
+def register(server: MnemolensServer) -> None:
+    """Answer code action requests."""
+    kinds: list[types.CodeActionKind | str] = [CAPTURE, REPAIR, MEMORY]
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds))
+    def actions(
+        ls: MnemolensServer, params: types.CodeActionParams
+    ) -> list[types.CodeAction | types.Command]:
+        place = ls.folders.locate(params.text_document.uri)
+        if place is None:
+            return []
+        span = ls.positions.range_from_client(params.range, place.line_text)
+        found = [
+            *_capture(ls, params, place, span),
+            *(
+                _action(params, place, action)
+                for action in place.workspace.actions(place.file, span.start, ls.now())
+            ),
+        ]
+        wanted = [action for action in found if _is_wanted(params.context, action)]
+        return [action if ls.caps.action_literals else _bare(action) for action in wanted]
+
+
+def _capture(
+    ls: MnemolensServer, params: types.CodeActionParams, place: Place, span: Range
+) -> Iterator[types.CodeAction]:
+    """To the client's own input where it has one, else the selected text becomes the memory."""
+    uri, start = params.text_document.uri, _json(params.range.start)
+    label = place.workspace.target(place.file, span.start).label
+    if ls.options.capture_command is not None:
+        command = _command("Remember", ls.options.capture_command, {"uri": uri, "position": start})
+        yield types.CodeAction(f"Remember something about `{label}`", CAPTURE, command=command)
+        return
+    selected = _selected(place, span)
+    if selected.strip():
+        argument = {
+            "content": selected,
+            "uri": uri,
+            "position": start,
+            "range": {"start": start, "end": _json(params.range.end)},
+        }
+        command = _command("Remember", "mnemolens.memory.capture", argument)
+        yield types.CodeAction(f"Remember the selected text on `{label}`", CAPTURE, command=command)
+
+
+def _action(params: types.CodeActionParams, place: Place, action: ActionView) -> types.CodeAction:
+    argument: dict[str, object] = {"id": action.memory_id}
+    if action.act == "reanchor":
+        argument |= {"uri": params.text_document.uri, "position": _json(params.range.start)}
+    else:
+        argument["root"] = place.root
+    command = _command(action.title, f"mnemolens.memory.{action.act}", argument)
+    return types.CodeAction(action.title, _KINDS.get(action.act, MEMORY), command=command)
+
+
+def _is_wanted(context: types.CodeActionContext, action: types.CodeAction) -> bool:
+    """Whether the client asked for this kind; a light bulb at every line of code would be noise."""
+    kind = str(action.kind)
+    if context.only is not None:
+        return any(kind == only or kind.startswith(f"{only}.") or not only for only in context.only)
+    return context.trigger_kind != types.CodeActionTriggerKind.Automatic or kind == REPAIR
+
+
+def _bare(action: types.CodeAction) -> types.Command:
+    assert action.command is not None
+    return types.Command(action.title, action.command.command, arguments=action.command.arguments)
+
+
+def _selected(place: Place, span: Range) -> str:
+    """The text of a range, as far as it is worth remembering whole."""
+    if span.start >= span.end:
+        return ""
+    lines = []
+    for number in range(span.start.line, span.end.line + 1):
+        line = place.line(number)
+        first = span.start.column if number == span.start.line else 0
+        last = span.end.column if number == span.end.line else len(line)
+        lines.append(line[first:last])
+    return b"\n".join(lines).decode(errors="replace")
+
+
+def _command(title: str, command: str, argument: Mapping[str, object]) -> types.Command:
+    return types.Command(title, command, arguments=[argument])
+
+
+def _json(position: types.Position) -> dict[str, int]:
+    return {"line": position.line, "character": position.character}

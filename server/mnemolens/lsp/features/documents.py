@@ -1,0 +1,104 @@
+"""The text of open documents, code and memories alike: opened, changed, saved, closed.
+
+Plain functions, because pygls runs them to their end before it reads the next message: no request sees half
+an edit.
+"""
+
+import asyncio
+from pathlib import Path
+
+from lsprotocol import types
+
+from mnemolens.core.errors import MnemolensError
+from mnemolens.engine.workspace import Workspace
+from mnemolens.lsp.folders import Place
+from mnemolens.lsp.language_server import MnemolensServer
+from mnemolens.lsp.positions import whole_text
+from mnemolens.lsp.single_files import open_lone_file
+from mnemolens.lsp.slices import parse_in_slices
+from mnemolens.lsp.uris import path_of_uri
+
+
+def register(server: MnemolensServer) -> None:
+    """Follow the client's documents."""
+    server.feature(types.TEXT_DOCUMENT_DID_OPEN)(did_open)
+    server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(did_change)
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=True))(did_save)
+    server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(did_close)
+
+
+def did_open(ls: MnemolensServer, params: types.DidOpenTextDocumentParams) -> None:
+    """A document was opened; the editor's text counts from now on."""
+    document = params.text_document
+    if path_of_uri(document.uri) is None or _memory(ls, document.uri) is not None:
+        return
+    open_lone_file(ls, document.uri)
+    place = ls.folders.locate(document.uri)
+    ls.texts.open(document.uri, document.language_id, document.text, place)
+    if place is not None:
+        place.workspace.open_document(place.file, document.language_id, document.text)
+        parse_in_slices(ls, place.workspace)
+        ls.lenses_may_have_changed()
+
+
+def did_change(ls: MnemolensServer, params: types.DidChangeTextDocumentParams) -> None:
+    """A document's text changed."""
+    changes = [ls.positions.change_from_client(change) for change in params.content_changes]
+    ls.texts.change(params.text_document.uri, changes)
+    place = ls.folders.locate(params.text_document.uri)
+    if place is not None:
+        place.workspace.change_document(place.file, changes, ls.now())
+        parse_in_slices(ls, place.workspace)
+        ls.lenses_may_have_changed()
+
+
+def did_save(ls: MnemolensServer, params: types.DidSaveTextDocumentParams) -> None:
+    """A document was saved: code is settled, a memory is stored."""
+    memory = _memory(ls, params.text_document.uri)
+    if memory is not None:
+        ls.spawn(_save_memory(ls, *memory, params.text), "saving a memory")
+        return
+    place = ls.folders.locate(params.text_document.uri)
+    if place is not None:
+        place.workspace.save_document(place.file)
+        ls.lenses_may_have_changed()
+
+
+def did_close(ls: MnemolensServer, params: types.DidCloseTextDocumentParams) -> None:
+    """A document was closed; the disk counts again."""
+    memory = _memory(ls, params.text_document.uri)
+    if memory is not None:
+        workspace, path = memory
+        ls.spawn(workspace.close_opened(path), "closing a memory")
+        return
+    ls.texts.close(params.text_document.uri)
+    place = ls.folders.locate(params.text_document.uri)
+    if place is not None:
+        ls.spawn(_close(ls, place), "closing a document")
+
+
+async def _close(ls: MnemolensServer, place: Place) -> None:
+    await place.workspace.close_document(place.file)
+    ls.lenses_may_have_changed()
+
+
+def _memory(ls: MnemolensServer, uri: str) -> tuple[Workspace, Path] | None:
+    """The workspace whose memory this document is, and its path; None for every other document."""
+    path = path_of_uri(uri)
+    if path is None or path.suffix != ".md":
+        return None
+    for folder in ls.folders:
+        if folder.workspace.opened_id(path) is not None:
+            return folder.workspace, path
+    return None
+
+
+async def _save_memory(ls: MnemolensServer, workspace: Workspace, path: Path, text: str | None) -> None:
+    if text is None:
+        text = await asyncio.to_thread(path.read_text, encoding="utf-8", errors="replace")
+    try:
+        await workspace.save_opened(path, whole_text(text), ls.now())
+    except MnemolensError as error:
+        ls.show(types.MessageType.Error, f"The memory was not saved: {error}")
+        return
+    ls.lenses_may_have_changed()

@@ -1,0 +1,21 @@
+"""`workspace/didChangeWatchedFiles` and `workspace/didRenameFiles`."""
+
+from lsprotocol import types
+
+from mnemolens.lsp.language_server import MnemolensServer
+from mnemolens.lsp.uris import path_of_uri
+
+
+def register(server: MnemolensServer) -> None:
+    """Follow files on disk as the client reports them."""
+    everything = types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def did_change(ls: MnemolensServer, params: types.DidChangeWatchedFilesParams) -> None:
+        found = (path_of_uri(event.uri) for event in params.changes)
+        ls.file_events.add(path for path in found if path is not None)
+
+    @server.feature(types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions([everything]))
+    def did_rename(ls: MnemolensServer, params: types.RenameFilesParams) -> None:
+        found = (path_of_uri(uri) for pair in params.files for uri in (pair.old_uri, pair.new_uri))
+        ls.file_events.add(path for path in found if path is not None)

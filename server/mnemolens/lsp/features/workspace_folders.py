@@ -1,0 +1,19 @@
+"""`workspace/didChangeWorkspaceFolders`."""
+
+from lsprotocol import types
+
+from mnemolens.lsp.features.configuration import pull
+from mnemolens.lsp.language_server import MnemolensServer
+from mnemolens.lsp.starting import close_folder, open_folder
+
+
+def register(server: MnemolensServer) -> None:
+    """Open and close folders as the client does."""
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    def did_change(ls: MnemolensServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
+        for folder in params.event.removed:
+            close_folder(ls, folder.uri)
+        for folder in params.event.added:
+            open_folder(ls, folder.uri)
+        ls.spawn(pull(ls), "reading the client's settings")

@@ -1,0 +1,129 @@
+"""A hover's text, in Markdown or plain, from its view.
+
+Memory text is data: it comes out of here escaped, as words on a page, whatever it holds. Command links are
+ours alone, and only where the client asked for them.
+"""
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from urllib.parse import quote
+
+from mnemolens.core import markdown
+from mnemolens.core.views import HoverItem, HoverView
+
+MAX_LINES = 6
+MAX_CHARS = 400
+MAX_TITLE = 200
+
+_BREAK = "  \n"  # two spaces: a line break in every Markdown
+
+
+def markdown_hover(view: HoverView, root: str | None, now: datetime) -> str:
+    """The hover in Markdown.
+
+    Args:
+        view: what to show.
+        root: the folder for command links; None for none.
+        now: for the ages.
+    """
+    blocks = [_markdown_item(item, root, now) for item in view.items]
+    if view.hidden:
+        blocks.append(f"*{_more(view.hidden)}*")
+    return "\n\n---\n\n".join(blocks)
+
+
+def plain_hover(view: HoverView, now: datetime) -> str:
+    """The hover as plain text."""
+    blocks = []
+    for item in view.items:
+        lines = [
+            f"{_title(item)} · {_verdict(item)}",
+            *_excerpt(item),
+            _about(item, item.on, item.author, now),
+        ]
+        blocks.append("\n".join(lines))
+    if view.hidden:
+        blocks.append(_more(view.hidden))
+    return "\n\n".join(blocks)
+
+
+def age(then: datetime, now: datetime) -> str:
+    """How long ago, in the largest unit that fits: `2 days ago`; a time to come is `just now`."""
+    seconds = (now - then).total_seconds()
+    for name, length in (
+        ("year", 31_556_952),
+        ("month", 2_629_746),
+        ("day", 86_400),
+        ("hour", 3600),
+        ("minute", 60),
+    ):
+        count = int(seconds // length)
+        if count >= 1:
+            return f"{count} {name}{'' if count == 1 else 's'} ago"
+    return "just now"
+
+
+def command_link(label: str, command: str, argument: dict[str, str]) -> str:
+    """A Markdown link that runs one of our commands. `label` is our own word."""
+    return f"[{label}](command:{command}?{quote(json.dumps([argument], separators=(',', ':')), safe='')})"
+
+
+def _markdown_item(item: HoverItem, root: str | None, now: datetime) -> str:
+    head = f"**{markdown.escape(_title(item))}** · {_verdict(item)}"
+    author = markdown.escape(_one_line(item.author)) if item.author else None
+    foot = f"*{_about(item, markdown.inline_code(item.on), author, now, markdown.escape)}*"
+    if root is not None:
+        argument = {"id": item.memory_id, "root": root}
+        links = (
+            command_link("Open", "mnemolens.memory.open", argument),
+            command_link("Still true", "mnemolens.memory.confirm", argument),
+            command_link("Forget", "mnemolens.memory.forget", argument),
+        )
+        foot += " — " + " · ".join(links)
+    return _BREAK.join([head, *(markdown.escape(line) for line in _excerpt(item)), foot])
+
+
+def _title(item: HoverItem) -> str:
+    title = _one_line(item.title)
+    return title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1].rstrip() + "…"
+
+
+def _verdict(item: HoverItem) -> str:
+    return "fresh, edited since" if item.verdict == "fresh" and item.edited else item.verdict
+
+
+def _excerpt(item: HoverItem) -> list[str]:
+    """The content's first lines, blank ones left out, with … where something is missing."""
+    lines = [line.strip() for line in item.excerpt.splitlines() if line.strip()]
+    kept: list[str] = []
+    room = MAX_CHARS
+    for line in lines[:MAX_LINES]:
+        kept.append(line[:room])
+        room -= len(line)
+        if room <= 0:
+            break
+    if kept and (room < 0 or len(kept) < len(lines)):
+        kept[-1] = kept[-1].rstrip(" …") + " …"
+    return kept
+
+
+def _about(
+    item: HoverItem, on: str, author: str | None, now: datetime, show: Callable[[str], str] = str
+) -> str:
+    parts = [f"on {on}"]
+    if not item.own and item.why:
+        parts.append(show(_one_line(item.why)))
+    if item.recalled:
+        parts.append("recalled once" if item.recalled == 1 else f"recalled {item.recalled} times")
+    when = age(item.created_at, now)
+    parts.append(f"by {author}, {when}" if author else when)
+    return " · ".join(parts)
+
+
+def _more(hidden: int) -> str:
+    return f"and {hidden} more {'memory' if hidden == 1 else 'memories'}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

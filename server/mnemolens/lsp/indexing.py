@@ -1,0 +1,120 @@
+"""Runs a folder's index with progress that the client can see and cancel.
+
+The index itself is the engine's; here are only the protocol's progress messages.
+"""
+
+import asyncio
+import logging
+import uuid
+
+from lsprotocol import types
+
+from mnemolens.core.views import IndexReport
+from mnemolens.engine.workspace import Workspace
+from mnemolens.lsp.language_server import MnemolensServer
+
+logger = logging.getLogger(__name__)
+
+SHOW_AFTER_SECONDS = 0.5
+"""A run shorter than this shows no progress of its own: a flash of a bar tells nothing."""
+
+
+async def index_folder(
+    ls: MnemolensServer,
+    workspace: Workspace,
+    *,
+    rebuild: bool = False,
+    token: types.ProgressToken | None = None,
+) -> IndexReport | None:
+    """Index a folder.
+
+    Args:
+        ls: the server's state.
+        workspace: the folder.
+        rebuild: read every file anew, whatever the cache says.
+        token: the client's own progress token; without one the server asks for one where the client can.
+
+    Returns:
+        What was found; None when the client cancelled.
+    """
+    progress = _Progress(ls, f"Mnemolens: {workspace.layout.opened.name}", token)
+    run = asyncio.ensure_future(workspace.build_index(progress.report, rebuild=rebuild))
+    progress.cancels(run)
+    opening = ls.spawn(progress.open(), "progress")
+    outcome = "failed"
+    try:
+        report = await run
+        outcome = f"{report.files} files, {report.symbols} symbols"
+    except asyncio.CancelledError:
+        current = asyncio.current_task()
+        if current is not None and current.cancelling():
+            run.cancel()
+            raise
+        outcome = "cancelled"
+        return None
+    finally:
+        if token is None:
+            opening.cancel()
+        progress.end(outcome)
+        ls.lenses_may_have_changed()
+    logger.info(
+        "Indexed %s: %d files, %d symbols in %.2f s",
+        workspace.layout.opened,
+        report.files,
+        report.symbols,
+        report.seconds,
+    )
+    return report
+
+
+class _Progress:
+    """One progress bar; everything after its end is ignored."""
+
+    def __init__(self, ls: MnemolensServer, title: str, token: types.ProgressToken | None) -> None:
+        self._ls = ls
+        self._title = title
+        self._token = token
+        self._run: asyncio.Future[IndexReport] | None = None
+        self._began = False
+        self._ended = False
+        self._percentage = -1
+
+    def cancels(self, run: "asyncio.Future[IndexReport]") -> None:
+        self._run = run
+
+    async def open(self) -> None:
+        """Show the bar: at once under the client's token, else after a while under one of ours."""
+        token = self._token
+        if token is None:
+            if not self._ls.caps.work_done_progress:
+                return
+            await asyncio.sleep(SHOW_AFTER_SECONDS)
+            token = f"mnemolens-index-{uuid.uuid4()}"
+            await self._ls.work_done_progress.create_async(token)
+        if self._ended or self._ls.closing:
+            return
+        self._token = token
+        self._began = True
+        begin = types.WorkDoneProgressBegin(self._title, cancellable=True, message="indexing", percentage=0)
+        self._ls.work_done_progress.begin(token, begin)
+        self._ls.work_done_progress.tokens[token].add_done_callback(self._cancelled)
+
+    def _cancelled(self, future: object) -> None:
+        if self._run is not None and getattr(future, "cancelled", bool)():
+            self._run.cancel()
+
+    def report(self, done: int, total: int) -> None:
+        percentage = 100 * done // total if total else 100
+        if not self._began or self._ended or percentage == self._percentage or self._token is None:
+            return
+        self._percentage = percentage
+        value = types.WorkDoneProgressReport(message=f"{done} of {total} files", percentage=percentage)
+        self._ls.work_done_progress.report(self._token, value)
+
+    def end(self, message: str) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        if self._began and self._token is not None and not self._ls.closing:
+            self._ls.work_done_progress.end(self._token, types.WorkDoneProgressEnd(message=message))
+            self._ls.work_done_progress.tokens.pop(self._token, None)

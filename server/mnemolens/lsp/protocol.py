@@ -1,0 +1,119 @@
+"""The protocol object: pygls's, with malformed messages answered and without a second copy of every text.
+
+What differs from pygls, and why:
+- a request whose parameters don't fit the protocol is answered with InvalidParams (pygls is silent), and an
+  object inside the parameters that merely looks like a message stays data;
+- pygls's own text documents are left out: the engine keeps the text, and pygls splits lines at form feeds;
+- a command's function gets the whole `ExecuteCommandParams`, whose progress token pygls drops;
+- the position encoding and the exit code are ours to see.
+"""
+
+import logging
+from collections.abc import Generator
+from typing import Any
+
+from cattrs.errors import ClassValidationError
+from cattrs.v import format_exception
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.protocol import LanguageServerProtocol
+from pygls.protocol.language_server import lsp_method
+
+logger = logging.getLogger(__name__)
+
+
+class Protocol(LanguageServerProtocol):
+    """See the module's docstring."""
+
+    exited = False
+
+    @property
+    def was_shut_down(self) -> bool:
+        """Whether the client asked for `shutdown`."""
+        return bool(self._shutdown)
+
+    def structure_message(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Leave every object as it is: pygls calls this for nested ones too."""
+        return data
+
+    def handle_message(self, message: Any) -> None:
+        """Give the message its type and hand it on; answer a request that has none."""
+        try:
+            structured = super().structure_message(message)
+        except JsonRpcException as error:
+            self._refuse(message, error)
+            return
+        if isinstance(structured, dict):
+            logger.warning("Ignored a message that is not JSON-RPC 2.0")
+            return
+        super().handle_message(structured)
+
+    def _refuse(self, message: dict[str, Any], error: JsonRpcException) -> None:
+        method = message.get("method")
+        reason = _reason(error.__cause__)
+        logger.warning("Refused a malformed %s: %s", method or "response", reason)
+        if "id" in message and method is not None:
+            refusal = JsonRpcInvalidParams(message=f"{method}: {reason}").to_response_error()
+            self._send_response(message["id"], error=refusal)
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        """As pygls, but says that commands can report progress."""
+        result = yield from super().lsp_initialize(params)
+        if result.capabilities.execute_command_provider is not None:
+            result.capabilities.execute_command_provider.work_done_progress = True
+        return result
+
+    @lsp_method(types.EXIT)
+    def lsp_exit(self, *args: Any) -> Generator[Any, Any, None]:
+        """As pygls, and remembers that the client asked."""
+        self.exited = True
+        yield from super().lsp_exit(*args)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(
+        self, params: types.DidOpenTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """Our handler alone."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(
+        self, params: types.DidChangeTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """Our handler alone."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(
+        self, params: types.DidCloseTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """Our handler alone."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+
+    @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
+    def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> Generator[Any, Any, Any]:
+        """The command's function with all parameters, progress token included."""
+        run = self.fm.commands.get(params.command)
+        if run is None:
+            raise JsonRpcInvalidParams(message=f"command: {params.command!r} is not a command of Mnemolens")
+        result = yield run, (params,), None
+        return result
+
+
+def _reason(cause: BaseException | None) -> str:
+    """The first reason why a message doesn't fit, as a path and a few words."""
+    inner = cause
+    path: list[str] = []
+    while isinstance(inner, ClassValidationError) and inner.exceptions:
+        found = inner.exceptions[0]
+        notes = [note for note in getattr(found, "__notes__", ()) if getattr(note, "name", None)]
+        path += [str(note.name) for note in notes]
+        inner = found
+    if inner is None:
+        return "the message does not fit the protocol"
+    names = [name for name in path if name != "params"]
+    text = (
+        format_exception(inner, None) if isinstance(inner, KeyError | TypeError | ValueError) else str(inner)
+    )
+    return f"{'.'.join(names)}: {text}" if names else text

@@ -1,0 +1,64 @@
+"""Builds the server and runs it, over stdio or TCP, until its client is gone; then flushes."""
+
+import logging
+import sys
+
+from mnemolens.core.clock import Clock, SystemClock
+from mnemolens.lsp.commands import dispatch
+from mnemolens.lsp.features import (
+    code_action,
+    code_lens,
+    configuration,
+    documents,
+    hover,
+    lifecycle,
+    watched_files,
+    workspace_folders,
+)
+from mnemolens.lsp.language_server import MnemolensServer
+from mnemolens.lsp.logs import log_to_stderr
+
+logger = logging.getLogger(__name__)
+
+
+def create_server(clock: Clock | None = None) -> MnemolensServer:
+    """A server with every method and command registered, not yet running."""
+    server = MnemolensServer(clock or SystemClock())
+    for feature in (
+        lifecycle,
+        configuration,
+        workspace_folders,
+        documents,
+        watched_files,
+        hover,
+        code_lens,
+        code_action,
+        dispatch,
+    ):
+        feature.register(server)
+    return server
+
+
+def serve_stdio() -> int:
+    """Serve one client over stdin and stdout; returns the exit code."""
+    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # whatever prints must not speak into the protocol
+    log_to_stderr()
+    server = create_server()
+    try:
+        server.start_io(stdin, stdout)
+    finally:
+        server.close()
+    return server.exit_code
+
+
+def serve_tcp(host: str, port: int) -> int:
+    """Serve one client on a TCP port; returns the exit code."""
+    log_to_stderr()
+    server = create_server()
+    logger.info("Waiting for a client on %s:%d", host, port)
+    try:
+        server.start_tcp(host, port)
+    finally:
+        server.close()
+    return server.exit_code

@@ -1,0 +1,105 @@
+"""Learns of files that change on disk: from the client where it can watch, else by watching itself.
+
+Events are gathered until they pause, so that a checkout is one batch. What they mean is the engine's matter.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+from lsprotocol import types
+from watchfiles import DefaultFilter, awatch
+
+from mnemolens.lsp.folders import Folder
+from mnemolens.lsp.language_server import MnemolensServer
+
+logger = logging.getLogger(__name__)
+
+QUIET_SECONDS = 0.1
+PATIENCE_SECONDS = 1.0
+_EVERYTHING = "**/*"
+
+
+def watch_folder(ls: MnemolensServer, folder: Folder) -> None:
+    """Begin to watch a folder's files."""
+    if not ls.caps.watched_files:
+        ls.watches[folder.real] = ls.spawn(_watch(ls, folder), f"watching {folder.given}")
+    elif ls.caps.watched_files_relative:
+        pattern = types.RelativePattern(base_uri=folder.uri, pattern=_EVERYTHING)
+        ls.spawn(_register(ls, _registration(folder), pattern), "registering file watching")
+    elif not ls.watches:
+        # One registration of everything serves all folders of such a client.
+        ls.watches[folder.real] = ls.spawn(
+            _register(ls, "mnemolens-files", _EVERYTHING), "registering file watching"
+        )
+
+
+def unwatch_folder(ls: MnemolensServer, folder: Folder) -> None:
+    """Stop watching a folder's files."""
+    if not ls.caps.watched_files:
+        watch = ls.watches.pop(folder.real, None)
+        if watch is not None:
+            watch.cancel()
+    elif ls.caps.watched_files_relative and ls.started:
+        ls.spawn(_unregister(ls, _registration(folder)), "unregistering file watching")
+
+
+class FileEvents:
+    """Gathers paths and hands them to the folders once they have paused for a moment."""
+
+    def __init__(self, ls: MnemolensServer) -> None:
+        self._ls = ls
+        self._paths: set[Path] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._first = 0.0
+        self._busy = asyncio.Lock()
+
+    def add(self, paths: Iterable[Path]) -> None:
+        """Take note of created, changed and deleted paths."""
+        known = len(self._paths)
+        self._paths.update(path for path in paths if ".git" not in path.parts)
+        if len(self._paths) == known:
+            return
+        loop = asyncio.get_running_loop()
+        if not known:
+            self._first = loop.time()
+        if self._timer is not None:
+            self._timer.cancel()
+        wait = max(0.0, min(QUIET_SECONDS, self._first + PATIENCE_SECONDS - loop.time()))
+        self._timer = loop.call_later(wait, self._flush)
+
+    def _flush(self) -> None:
+        paths, self._paths, self._timer = sorted(self._paths), set(), None
+        if not self._ls.closing:
+            self._ls.spawn(self._tell(paths), "following changed files")
+
+    async def _tell(self, paths: list[Path]) -> None:
+        async with self._busy:
+            for folder in self._ls.folders:
+                within = [path for path in paths if folder.file_of(path) is not None]
+                if within:
+                    await folder.workspace.files_changed([folder.real_path(path) for path in within])
+        self._ls.lenses_may_have_changed()
+
+
+async def _watch(ls: MnemolensServer, folder: Folder) -> None:
+    async for changes in awatch(folder.real, watch_filter=DefaultFilter(), debounce=200, step=50):
+        ls.file_events.add(Path(path) for _, path in changes)
+
+
+def _registration(folder: Folder) -> str:
+    return f"mnemolens-files-{folder.uri}"
+
+
+async def _register(ls: MnemolensServer, registration_id: str, pattern: str | types.RelativePattern) -> None:
+    options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(pattern)])
+    registration = types.Registration(
+        registration_id, types.WORKSPACE_DID_CHANGE_WATCHED_FILES, register_options=options
+    )
+    await ls.client_register_capability_async(types.RegistrationParams([registration]))
+
+
+async def _unregister(ls: MnemolensServer, registration_id: str) -> None:
+    gone = types.Unregistration(registration_id, types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    await ls.client_unregister_capability_async(types.UnregistrationParams([gone]))

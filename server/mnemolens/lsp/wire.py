@@ -1,0 +1,210 @@
+"""Views as the JSON that clients see: camelCase keys, times in UTC with Z, ranges in the client's encoding.
+
+The shapes are the contract's, written out one by one: a view that grows a field does not change them
+silently. Keys of user data (metadata, triggers) stay as they are.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from mnemolens.core.memories import Evidence, HistoryEntry, MemoryEdge
+from mnemolens.core.symbols import Range
+from mnemolens.core.views import (
+    AnchorView,
+    CaptureView,
+    FolderStatus,
+    IndexReport,
+    JournalStatus,
+    Json,
+    LinkView,
+    MemoryDetail,
+    MemoryPage,
+    MemoryView,
+    PlaceView,
+)
+from mnemolens.engine.workspace import Workspace
+from mnemolens.lsp.positions import Positions
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """Writes the views of one workspace for one client."""
+
+    workspace: Workspace
+    positions: Positions
+
+    def memory(self, view: MemoryView) -> Json:
+        """A memory."""
+        memory = view.memory
+        return {
+            "id": memory.id,
+            "type": memory.type,
+            "title": memory.title,
+            "content": memory.content,
+            "tags": list(memory.tags),
+            "metadata": memory.metadata,
+            "importance": memory.importance,
+            "pinned": memory.pinned,
+            "status": memory.status,
+            "weight": view.weight,
+            "layer": view.layer,
+            "verdict": view.verdict,
+            "accessCount": memory.access_count,
+            "createdAt": moment(memory.created_at),
+            "accessedAt": moment(memory.accessed_at),
+            "sessionId": memory.session_id,
+            "agentId": memory.agent_id,
+            "author": memory.author,
+            "parentId": memory.parent_id,
+            "expiresAt": moment(memory.expires_at),
+            "dueAt": moment(memory.due_at),
+            "trigger": memory.trigger,
+            "born": {"commit": memory.born.commit, "branch": memory.born.branch},
+            "tokenCount": memory.token_count,
+            "contentHash": memory.content_hash,
+        }
+
+    def place(self, view: PlaceView) -> Json:
+        """A symbol place."""
+        return {
+            "kind": view.kind,
+            "file": view.file,
+            "qualname": view.qualname,
+            "ordinal": view.ordinal,
+            "id": view.id,
+            "range": None if view.range is None else self.range(view.file, view.range),
+        }
+
+    def range(self, file: str, span: Range) -> Json:
+        """A range in `file`, in the client's encoding."""
+        there = self.positions.range_to_client(span, lambda line: self.workspace.line_text(file, line))
+        return {
+            "start": {"line": there.start.line, "character": there.start.character},
+            "end": {"line": there.end.line, "character": there.end.character},
+        }
+
+    def link(self, view: LinkView) -> Json:
+        """A link to code."""
+        return {
+            "target": self.place(view.target),
+            "relevance": view.relevance,
+            "context": view.context,
+            "evidence": None if view.evidence is None else _evidence(view.evidence),
+            "timestamp": moment(view.timestamp),
+            "candidate": view.candidate,
+        }
+
+    def links(self, views: tuple[LinkView, ...]) -> list[Json]:
+        """Links to code."""
+        return [self.link(view) for view in views]
+
+    def anchor(self, view: AnchorView) -> Json:
+        """An anchor, and where it is now."""
+        birth = view.birth
+        return {
+            "id": view.id,
+            "context": view.context,
+            "birth": {**self.place(birth.place), "commit": birth.commit, "branch": birth.branch},
+            "at": None if view.at is None else self.place(view.at),
+            "verdict": view.verdict,
+            "edited": view.edited,
+            "stage": view.stage,
+            "score": view.score,
+            "candidates": [{**self.place(found.place), "score": found.score} for found in view.candidates],
+        }
+
+    def anchors(self, views: tuple[AnchorView, ...]) -> list[Json]:
+        """Anchors."""
+        return [self.anchor(view) for view in views]
+
+    def capture(self, view: CaptureView) -> Json:
+        """What a capture stored; without `memory` what it would store."""
+        answer: Json = {"links": self.links(view.links), "warnings": list(view.warnings)}
+        if view.view is not None:
+            answer = {"memory": self.memory(view.view), **answer}
+        if view.duplicate_of is not None:
+            answer["duplicateOf"] = view.duplicate_of
+        return answer
+
+    def detail(self, view: MemoryDetail) -> Json:
+        """All about one memory."""
+        return {
+            "memory": self.memory(view.view),
+            "links": self.links(view.links),
+            "anchors": self.anchors(view.anchors),
+            "edges": edges(view.edges),
+            "history": [_entry(entry) for entry in view.history],
+        }
+
+    def page(self, view: MemoryPage) -> Json:
+        """A page of a list."""
+        return {"memories": [self.memory(memory) for memory in view.memories], "total": view.total}
+
+
+def moment(value: datetime | None) -> str | None:
+    """ISO 8601 in UTC with Z; a naive time is local."""
+    if value is None:
+        return None
+    return value.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
+
+
+def edges(views: tuple[MemoryEdge, ...]) -> list[Json]:
+    """Edges between memories."""
+    return [
+        {
+            "sourceId": edge.source_id,
+            "targetId": edge.target_id,
+            "type": edge.type,
+            "weight": edge.weight,
+            "createdAt": moment(edge.created_at),
+        }
+        for edge in views
+    ]
+
+
+def folder_status(status: FolderStatus) -> Json:
+    """One folder in numbers."""
+    indexing = status.indexing
+    return {
+        "root": status.root,
+        "files": status.files,
+        "symbols": status.symbols,
+        "memories": status.memories,
+        "verdicts": status.verdicts,
+        "skipped": [{"file": skipped.file, "reason": skipped.reason} for skipped in status.skipped],
+        "skippedTotal": status.skipped_total,
+        "indexing": None if indexing is None else {"done": indexing.done, "total": indexing.total},
+        "graph": {
+            "state": status.graph.state,
+            "slot": status.graph.slot,
+            "reason": status.graph.reason,
+        },
+    }
+
+
+def journal_status(status: JournalStatus) -> Json:
+    """The journal in numbers."""
+    return {"segments": status.segments, "events": status.events, "skipped": status.skipped}
+
+
+def index_report(report: IndexReport) -> Json:
+    """What an index run found."""
+    return {"files": report.files, "symbols": report.symbols, "seconds": report.seconds}
+
+
+def _evidence(evidence: Evidence) -> Json:
+    return {
+        "field": evidence.field,
+        "start": evidence.start,
+        "end": evidence.end,
+        "rule": evidence.rule,
+        "text": evidence.text,
+    }
+
+
+def _entry(entry: HistoryEntry) -> Json:
+    fields: list[Any] = [to_camel(name) for name in entry.fields]
+    return {"clock": entry.clock, "op": entry.op, "by": entry.by, "fields": fields}
