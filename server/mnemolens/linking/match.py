@@ -1,0 +1,319 @@
+"""Decides which code a memory's mentions mean.
+
+A name that exists once is that symbol. A name that exists in several places is decided by what else the
+memory says: the file beside it, the metadata's files, the class named, files and other names in the text, the
+file the memory was captured in. What stays undecided is offered as a candidate. Pure: reads code only through
+`SymbolLookup`.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from mnemolens.core.identifiers import is_common_word
+from mnemolens.core.memories import Evidence, LinkContext
+from mnemolens.core.symbols import CLASS_KINDS, FUNCTION_KINDS, SymbolKey
+from mnemolens.linking.mentions import mentions, name_parts, shape_of
+from mnemolens.linking.paths import Found, find_files, find_modules, metadata_paths, module_parts
+from mnemolens.linking.values import CANDIDATE_BELOW, Match, Mention, SymbolLookup
+from mnemolens.linking.vocabulary import FOREIGN
+
+ALL_RULES: frozenset[LinkContext] = frozenset(
+    {"metadata_file_match", "content_name_match", "content_class_match", "content_file_match"}
+)
+SURE = 0.8
+MAX_CANDIDATES = 8
+"""A name in more places than this says nothing: none is offered."""
+MAX_MATCHES = 200
+
+_FROM_METADATA = 1.0
+_PROBABLE = 0.7
+_PLAUSIBLE = 0.6
+_CANDIDATE = 0.45
+_WEAK = 0.4
+_SELF = frozenset({"self", "this", "cls", "super", "prototype", "globalThis"})
+_LEAD_IN = re.compile(r"\b(?:from|in|of|inside|within)\s+(?:the\s+)?`?([A-Za-z_][A-Za-z0-9_]*)")
+_NEAR_AFTER = re.compile(r"\W{0,3}(?:function|method|class)?\s?(?:\(|in|from|at|of|@|inside|within)?\W{0,3}")
+_NEAR_BEFORE = re.compile(r"(?::\d{1,9})?[\W]{0,4}(?:'s)?\s?(?:the\s)?\W{0,2}")
+_NEAR = 24
+
+
+def match(
+    title: str,
+    content: str,
+    metadata: Mapping[str, Any],
+    lookup: SymbolLookup,
+    origin_file: str | None = None,
+    *,
+    rules: frozenset[LinkContext] = ALL_RULES,
+    root: str = "",
+) -> tuple[Match, ...]:
+    """The code that a memory speaks of, most relevant first; each place once.
+
+    Args:
+        title: the memory's title.
+        content: the memory's content.
+        metadata: any JSON; `file`, `file_path` and `files` are looked at.
+        lookup: the code.
+        origin_file: the file the memory was captured in, which decides between equal names.
+        rules: the contexts to make.
+        root: absolute path of the worktree's top level, where known, to judge absolute paths by.
+    """
+    work = _Matching(title, content, lookup, origin_file, root)
+    work.files_of_metadata(metadata)
+    work.files_of_text()
+    work.names_of_text()
+    wanted = [found for found in work.found.values() if found.context in rules]
+    return tuple(sorted(wanted, key=lambda found: (-found.relevance, found.target))[:MAX_MATCHES])
+
+
+class _Matching:
+    """One memory's matching: what is known so far decides what comes next."""
+
+    def __init__(
+        self, title: str, content: str, lookup: SymbolLookup, origin_file: str | None, root: str
+    ) -> None:
+        self.found: dict[SymbolKey, Match] = {}
+        self._texts = {"title": title, "content": content}
+        self._lookup = lookup
+        self._origin = origin_file
+        self._root = root
+        self._mentions = mentions(title, content)
+        self._metadata_files: set[str] = set()
+        self._text_files: set[str] = set()
+        self._paths: dict[str, list[tuple[int, int, str]]] = {"title": [], "content": []}
+        self._class_names: set[str] = set()
+        self._sure: set[SymbolKey] = set()
+        self._lead_ins: frozenset[str] | None = None
+        self._places_of: dict[str, tuple[SymbolKey, ...]] = {}
+
+    def files_of_metadata(self, metadata: object) -> None:
+        for path in metadata_paths(metadata):
+            end = path.start + len(path.text)
+            evidence = Evidence(f"metadata.{path.key}", path.start, end, "metadata", path.text)
+            files, relevance = self._decide_file(
+                find_files(path.text, self._lookup, self._root), _FROM_METADATA
+            )
+            for file in files:
+                self._add_file(file, relevance, "metadata_file_match", evidence)
+                if relevance >= CANDIDATE_BELOW:
+                    self._metadata_files.add(file)
+
+    def files_of_text(self) -> None:
+        for mention in self._mentions:
+            if mention.rule != "path":
+                continue
+            files, relevance = self._decide_file(find_files(mention.text, self._lookup, self._root), SURE)
+            for file in files:
+                self._add_file(file, relevance, "content_file_match", _evidence(mention))
+            if len(files) == 1 and relevance >= CANDIDATE_BELOW:
+                self._text_files.add(files[0])
+                self._paths[mention.field].append((mention.start, mention.end, files[0]))
+
+    def names_of_text(self) -> None:
+        names = [mention for mention in self._mentions if mention.rule != "path"]
+        for mention in names:
+            self._class_names.update(
+                part for part in name_parts(mention.text) if self._is_class(part) and _names_class(mention)
+            )
+        undecided = [mention for mention in names if not self._resolve(mention, finally_=False)]
+        for mention in undecided:
+            self._resolve(mention, finally_=True)
+
+    def _decide_file(self, found: Found, relevance: float) -> tuple[tuple[str, ...], float]:
+        files = found.files
+        if len(files) > 1:
+            for hint in (self._metadata_files, {self._origin}):
+                chosen = tuple(f for f in files if f in hint)
+                if len(chosen) == 1:
+                    return chosen, min(relevance, SURE)
+            if "/" not in files[0]:
+                return files[:1], relevance
+            return (files, _CANDIDATE) if len(files) <= MAX_CANDIDATES else ((), 0.0)
+        return files, relevance if found.sure else _CANDIDATE
+
+    def _resolve(self, mention: Mention, *, finally_: bool) -> bool:
+        """Adds what the mention means; False when it is undecided and `finally_` is not set."""
+        parts = tuple(part for part in name_parts(mention.text) if part not in _SELF)
+        if not parts:
+            return True
+        places, relevance = self._candidates(mention, parts)
+        if not places:
+            return True
+        if len(places) > 1:
+            places, certainty = self._narrow(mention, places, use_other_names=finally_)
+            relevance = min(relevance, certainty)
+            if not finally_ and relevance < SURE:
+                return False
+            if len(places) > MAX_CANDIDATES:
+                return True
+        for place in places:
+            self._add_symbol(place, relevance, mention)
+        if len(places) == 1 and relevance >= _PROBABLE:
+            self._sure.add(places[0])
+        return True
+
+    def _candidates(self, mention: Mention, parts: tuple[str, ...]) -> tuple[tuple[SymbolKey, ...], float]:
+        """The places that the mention's own words allow, and how certain they can be at best."""
+        places = self._places(parts[-1])
+        if mention.scope is not None:
+            scoped = tuple(p for p in places if self._in_scope(p, mention.scope) and _ends_with(p, parts))
+            if scoped or mention.rule in {"import", "symbol_id"}:
+                return scoped, SURE
+        if len(parts) > 1:
+            return self._qualified(mention, parts, places)
+        if mention.rule == "word":
+            return tuple(p for p in places if self._lookup.kind_of(p) in FUNCTION_KINDS), _PLAUSIBLE
+        return places, SURE
+
+    def _qualified(
+        self, mention: Mention, parts: tuple[str, ...], places: tuple[SymbolKey, ...]
+    ) -> tuple[tuple[SymbolKey, ...], float]:
+        """A dotted name: by its qualifiers, else by what is known of its receiver."""
+        receiver = parts[-2]
+        for qualifies in (_ends_with, _module_qualifies, _receiver_qualifies):
+            if qualified := tuple(place for place in places if qualifies(place, parts)):
+                return qualified, SURE
+        if self._is_class(receiver):
+            methods = tuple(place for place in places if "." in place.qualname)
+            inherited = methods, _PLAUSIBLE if len(methods) == 1 else _CANDIDATE
+            return inherited if places else (self._places(receiver), SURE)
+        if not places and parts[0] not in FOREIGN:
+            self._add_module(mention, parts)
+        if not places or parts[0] in FOREIGN:
+            return (), 0.0
+        distinctive = shape_of(parts[-1]) in {"snake_case", "camel_case", "pascal_case"}
+        return places, _PROBABLE if distinctive else _WEAK
+
+    def _narrow(
+        self, mention: Mention, places: tuple[SymbolKey, ...], *, use_other_names: bool
+    ) -> tuple[tuple[SymbolKey, ...], float]:
+        """Of several places, those that the rest of the memory speaks for, and how certain that is."""
+        near = self._near_file(mention)
+        steps: list[tuple[float, Callable[[SymbolKey], bool]]] = [
+            (SURE, lambda p: p.file == near),
+            (SURE, lambda p: p.file in self._metadata_files),
+            (SURE, lambda p: not self._class_names.isdisjoint(p.qualname.split(".")[:-1])),
+            (SURE, lambda p: p.file in self._text_files),
+        ]
+        if use_other_names:
+            sure_files = {key.file for key in self._sure}
+            steps += [
+                (SURE, lambda p: p in self._sure),
+                (_PROBABLE, lambda p: p.file in sure_files),
+                (_PLAUSIBLE, lambda p: module_parts(p.file)[-1] in self._led_in()),
+                (_PROBABLE, lambda p: p.file == self._origin),
+            ]
+        certainty = 1.0
+        for strength, speaks_for in steps:
+            kept = tuple(p for p in places if speaks_for(p))
+            if kept and len(kept) < len(places):
+                places, certainty = kept, min(certainty, strength)
+            if len(places) == 1:
+                return places, certainty
+        named_files = self._metadata_files | self._text_files
+        if all(p.file in named_files for p in places) and len({p.file for p in places}) == len(places):
+            return places, _PLAUSIBLE
+        return places, _CANDIDATE
+
+    def _near_file(self, mention: Mention) -> str | None:
+        """The file written right after or right before the mention (`save` in src/db.py)."""
+        paths = self._paths[mention.field]
+        text = self._texts[mention.field]
+        index = bisect_left(paths, (mention.start,))
+        if index < len(paths):
+            start, _, file = paths[index]
+            if start - mention.end <= _NEAR and _NEAR_AFTER.fullmatch(text, mention.end, start):
+                return file
+        if index > 0:
+            _, end, file = paths[index - 1]
+            if mention.start - end <= _NEAR and _NEAR_BEFORE.fullmatch(text, end, mention.start):
+                return file
+        return None
+
+    def _in_scope(self, place: SymbolKey, scope: str) -> bool:
+        if "/" in scope or "\\" in scope:
+            files = find_files(scope, self._lookup, self._root).files
+            if place.file in files:
+                return True
+            scope = scope.replace("\\", "/").lstrip("./").replace("/", ".")
+        elif place.file == scope or place.file.endswith("/" + scope):
+            return True
+        wanted = [part for part in scope.split(".") if part]
+        module = list(module_parts(place.file))
+        return bool(wanted) and module[-len(wanted) :] == wanted
+
+    def _led_in(self) -> frozenset[str]:
+        """Words after "from", "in", "of": a module may be meant."""
+        if self._lead_ins is None:
+            texts = (text[:20_000] for text in self._texts.values())
+            self._lead_ins = frozenset(word for text in texts for word in _LEAD_IN.findall(text))
+        return self._lead_ins
+
+    def _places(self, name: str) -> tuple[SymbolKey, ...]:
+        """Where the name is defined: the first ordinal stands for all of one qualified name."""
+        known = self._places_of.get(name)
+        if known is None:
+            first: dict[tuple[str, str], SymbolKey] = {}
+            for key in sorted(self._lookup.keys_named(name)):
+                if key.qualname:
+                    first.setdefault((key.file, key.qualname), key)
+            known = self._places_of[name] = tuple(first.values())
+        return known
+
+    def _is_class(self, name: str) -> bool:
+        return any(self._lookup.kind_of(key) in CLASS_KINDS for key in self._places(name))
+
+    def _add_module(self, mention: Mention, parts: tuple[str, ...]) -> None:
+        files = find_modules(parts, self._lookup)
+        if len(files) == 1:
+            self._add_file(files[0], SURE, "content_file_match", _evidence(mention))
+
+    def _add_symbol(self, key: SymbolKey, relevance: float, mention: Mention) -> None:
+        kind = self._lookup.kind_of(key)
+        if kind is None:
+            return
+        context: LinkContext = "content_class_match" if kind in CLASS_KINDS else "content_name_match"
+        self._add(Match(key, kind, relevance, context, _evidence(mention), relevance < CANDIDATE_BELOW))
+
+    def _add_file(self, file: str, relevance: float, context: LinkContext, evidence: Evidence) -> None:
+        key = SymbolKey(file, "")
+        self._add(Match(key, "file", relevance, context, evidence, relevance < CANDIDATE_BELOW))
+
+    def _add(self, new: Match) -> None:
+        old = self.found.get(new.target)
+        if old is None or new.relevance > old.relevance:
+            self.found[new.target] = new
+
+
+def _evidence(mention: Mention) -> Evidence:
+    return Evidence(mention.field, mention.start, mention.end, mention.rule, mention.text)
+
+
+def _names_class(mention: Mention) -> bool:
+    return mention.rule != "word" and not (mention.rule == "capitalised" and is_common_word(mention.text))
+
+
+def _ends_with(key: SymbolKey, parts: tuple[str, ...]) -> bool:
+    wanted = ".".join(parts)
+    return key.qualname == wanted or key.qualname.endswith("." + wanted)
+
+
+def _module_qualifies(key: SymbolKey, parts: tuple[str, ...]) -> bool:
+    """Whether leading parts are the file's module and the rest the symbol: `src.utils.join`, `utils.join`."""
+    module = module_parts(key.file)
+    return any(
+        module[-cut:] == parts[:cut] and key.qualname == ".".join(parts[cut:])
+        for cut in range(min(len(module), len(parts) - 1), 0, -1)
+    )
+
+
+def _receiver_qualifies(key: SymbolKey, parts: tuple[str, ...]) -> bool:
+    """Whether the receiver is called like the method's class: `user.validate()`, `db_client.connect()`."""
+    owner = key.qualname.split(".")[-2:-1]
+    return bool(owner) and _folded(owner) == _folded(parts[-2:-1])
+
+
+def _folded(names: Iterable[str]) -> str:
+    return "".join(names).replace("_", "").lower()

@@ -1,0 +1,333 @@
+"""Finds what a memory's text mentions: identifiers and paths, never substrings.
+
+Owns the reading of text: code spans, fences, links, roles, stack traces, sentences. Knows no symbols: whether
+a mention means code that exists is decided in `linking.match`. Linear in the text's length, and bounded: only
+the first `SCAN_LIMIT` code points of a field are read.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Generator, Iterator
+from typing import NamedTuple
+
+from mnemolens.core.identifiers import IDENTIFIER, LATIN_LETTERS, is_common_word, is_identifier
+from mnemolens.linking.values import Mention
+from mnemolens.linking.vocabulary import BUILT_IN, CODE_KEYWORDS, FILE_EXTENSIONS
+
+SCAN_LIMIT = 200_000
+MAX_MENTIONS = 5_000
+MIN_BARE_LENGTH = 4
+"""Shorter bare words are never taken for names; written as code or called, they are."""
+
+_BEFORE = rf"(?<![A-Za-z0-9_${LATIN_LETTERS}])"
+_AFTER = rf"(?![A-Za-z0-9_${LATIN_LETTERS}])"
+_SEGMENT = r"[A-Za-z0-9_.@+~$\-]"
+_NAME = r"[A-Za-z_$][A-Za-z0-9_$]*+"
+_PATH_START = r"(?<![A-Za-z0-9_.@+~$\-\\/])"
+_EXTENSION = rf"\.(?:{'|'.join(FILE_EXTENSIONS)})"
+_TOKEN = re.compile(
+    rf"""
+      (?P<url>{_BEFORE}[A-Za-z][A-Za-z0-9+.\-]{{1,15}}://[^\s<>`"'()\[\]{{}}]*+)
+    | (?P<email>(?<![A-Za-z0-9._%+\-])[A-Za-z0-9._%+\-]{{1,64}}+@[A-Za-z0-9\-]++(?:\.[A-Za-z0-9\-]++)+)
+    | (?P<py_frame>File\ "(?P<py_file>[^"\n]{{1,500}})",\ line\ \d{{1,9}}(?:,\ in\ (?P<py_name>{_NAME}))?)
+    | (?P<js_frame>{_BEFORE}at\ (?:async\ )?(?:new\ )?(?P<js_name>[A-Za-z_$][\w$.]*+)(?:\ \[as\ [\w$]+\])?
+        \ \((?P<js_file>[^()\s]{{1,500}}?)(?::\d{{1,9}}){{1,2}}\))
+    | (?P<import>{_BEFORE}from[ \t]+(?P<module>\.{{0,3}}{_NAME}(?:\.{_NAME})*+)[ \t]+import[ \t]+\(?
+        (?P<names>{_NAME}(?:[ \t]*,[ \t]*{_NAME}){{0,30}}))
+    | (?P<js_import>{_BEFORE}import[ \t]+(?:type[ \t]+)?\{{(?P<js_names>[\w$,\s]{{1,300}})\}}
+        [ \t]*from[ \t]*['"](?P<js_module>[^'"\n]{{1,300}})['"])
+    | (?P<path>{_PATH_START}(?:[A-Za-z]:)?[\\/]?(?:{_SEGMENT}++[\\/])++{_SEGMENT}*+)
+    | (?P<file>{_PATH_START}[A-Za-z0-9_@$][A-Za-z0-9_@$+.\-]*{_EXTENSION}{_AFTER}(?!\())
+    | (?P<chain>{_BEFORE}{_NAME}(?:(?:\.|::|\#){_NAME})++{_AFTER})
+    | (?P<word>{_BEFORE}{_NAME}{_AFTER})
+    """,
+    re.VERBOSE,
+)
+_SYMBOL_ID = re.compile(rf"::({_NAME}(?:(?:\.|::){_NAME})*+)(?:\#\d{{1,4}})?")
+_WHOLE_CALL = re.compile(rf"(?P<name>{_NAME}(?:(?:\.|::|\#){_NAME})*+)\s?\([^()]{{0,500}}\)")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_BACKTICKS = re.compile(r"`+")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_ROLE = re.compile(r":(?:[A-Za-z]{1,10}:)?[A-Za-z]{1,12}:$")
+_ROLE_TARGET = re.compile(r"[~!]?([^<>]*)$|[^<>]*<[~!]?([^<>]+)>$")
+_MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})(?:[ \t]+\"[^\"\n]{0,200}\")?\)")
+_PLURAL = re.compile(r"\((?:e?s|ies|e?d|ing|e?r|ly|n)\)")
+_SLASHES = re.compile(r"([\\/])")
+_SEPARATORS = re.compile(r"\.|::|#")
+_HAS_EXTENSION = re.compile(rf"{_EXTENSION}$")
+_WORDS_IN_SPAN = re.compile(rf"({IDENTIFIER})\s+(?={IDENTIFIER})")
+_BEFORE_FIRST_WORD = frozenset(" \t\"'*_#>-\u2022([\u201c\u2018")
+_SENTENCE_ENDS = frozenset(".!?:;|\n\u3002\uff01\uff1f\uff1a")
+
+
+class _Label(NamedTuple):
+    """The label of a Markdown link to a file."""
+
+    start: int
+    end: int
+    target: str
+
+
+class _Span(NamedTuple):
+    """An inline code span: the whole, its content, and whether a role stands before it."""
+
+    start: int
+    end: int
+    inner_start: int
+    inner_end: int
+    role: bool
+
+
+class _Place(NamedTuple):
+    """What surrounds a token: a fenced block, or a code span that reads as code (then its rule)."""
+
+    fenced: bool = False
+    span_rule: str = ""
+
+
+_PROSE = _Place()
+_FENCED = _Place(fenced=True)
+
+
+def mentions(title: str, content: str) -> tuple[Mention, ...]:
+    """Everything in title and content that may name code, in text order.
+
+    Bare lower-case words are given once a field, common English words only where they are marked.
+    """
+    found: list[Mention] = []
+    for field, text in (("title", title), ("content", content)):
+        for mention in _Reader(field, text[:SCAN_LIMIT]).read():
+            found.append(mention)
+            if len(found) >= MAX_MENTIONS:
+                return tuple(found)
+    return tuple(found)
+
+
+class _Reader:
+    """Reads one field."""
+
+    def __init__(self, field: str, text: str) -> None:
+        self._field = field
+        self._text = text
+        self._seen_words: set[str] = set()
+        self._fences = tuple(_fences(text))
+        self._labels = tuple(self._find_labels())
+        self._title_case = field == "title" and _is_title_case(text)
+
+    def read(self) -> Iterator[Mention]:
+        at = 0
+        for start, end in (*self._fences, (len(self._text), len(self._text))):
+            yield from self._prose(at, start)
+            yield from self._tokens(start, end, _FENCED)
+            at = end
+
+    def _prose(self, start: int, end: int) -> Iterator[Mention]:
+        at = start
+        for span in _code_spans(self._text, start, end):
+            yield from self._tokens(at, span.start)
+            yield from self._span(span)
+            at = span.end
+        yield from self._tokens(at, end)
+
+    def _span(self, span: _Span) -> Iterator[Mention]:
+        start, end = span.inner_start, span.inner_end
+        rule = "code_span"
+        if span.role:
+            rule = "role"
+            target = _ROLE_TARGET.match(self._text, start, end)
+            if target is not None:
+                start, end = target.span(1 if target.group(1) is not None else 2)
+        while start < end and self._text[start].isspace():
+            start += 1
+        while end > start and self._text[end - 1].isspace():
+            end -= 1
+        inner = self._text[start:end]
+        whole = _TOKEN.fullmatch(inner) or _WHOLE_CALL.fullmatch(inner)
+        if whole is not None and whole.lastgroup in {"chain", "word", "name"}:
+            name = whole.group(whole.lastgroup)
+            yield self._mention(start, start + len(name), rule, marked=True)
+        elif not inner.isascii() and inner.removesuffix("()").isidentifier():
+            yield self._mention(start, start + len(inner.removesuffix("()")), rule, marked=True)
+        elif inner.startswith(".") and is_identifier(inner[1:].removesuffix("()")):
+            yield self._mention(start + 1, start + len(inner.removesuffix("()")), rule, marked=True)
+        else:
+            yield from self._tokens(start, end, _Place(span_rule=rule if _reads_as_code(inner) else ""))
+
+    def _tokens(self, start: int, end: int, place: "_Place" = _PROSE) -> Iterator[Mention]:
+        at = start
+        while at < end and (token := _TOKEN.search(self._text, at, end)) is not None:
+            at = token.end()
+            if token.lastgroup == "word":
+                yield from self._word(token.start(), at, place)
+            elif token.lastgroup in {"path", "file"}:
+                at = yield from self._path(token, end, place)
+            else:
+                yield from self._other(token, place)
+
+    def _other(self, token: re.Match[str], place: "_Place") -> Iterator[Mention]:
+        kind = token.lastgroup
+        if kind == "chain":
+            called = self._text[token.end() : token.end() + 1] == "("
+            rule = place.span_rule or ("call" if called else "dotted")
+            yield self._mention(*token.span(), rule, marked=called or bool(place.span_rule))
+        elif kind == "url" and token.group().startswith("file://"):
+            yield self._mention(*token.span(), "path", marked=True)
+        elif kind in {"py_frame", "js_frame"}:
+            yield from self._frame(token, kind.removesuffix("_frame"))
+        elif kind in {"import", "js_import"}:
+            yield from self._import(token)
+
+    def _word(self, start: int, end: int, place: "_Place") -> Iterator[Mention]:
+        text, before = self._text[start:end], self._text[max(start - 2, 0) : start]
+        after = self._text[end : end + 2]
+        label = self._label_at(start)
+        if before.endswith("--") or (before == "-" and start == 1):
+            return
+        called = after.startswith("(") and not _PLURAL.match(self._text, end)
+        if place.fenced and called and (text in BUILT_IN or (before.endswith(".") and is_common_word(text))):
+            called = False
+        in_quotes = before[-1:] in {'"', "'"} and not called
+        if called or label is not None or (place.span_rule and not in_quotes):
+            rule = place.span_rule or ("call" if called else "markdown_link")
+            yield self._mention(start, end, rule, marked=True, scope=label.target if label else None)
+            return
+        if after.startswith("=") and not after.startswith(("==", "=>")):
+            return
+        rule = shape_of(text)
+        if rule in {"word", "capitalised"}:
+            hyphenated = before.endswith("-") or after.startswith("-")
+            if place.fenced or hyphenated or len(text) < MIN_BARE_LENGTH or text in self._seen_words:
+                return
+            if is_common_word(text) and (rule == "word" or self._starts_sentence(start)):
+                return
+            self._seen_words.add(text)
+        if rule:
+            yield self._mention(start, end, rule)
+
+    def _path(self, token: re.Match[str], limit: int, place: "_Place") -> Generator[Mention, None, int]:
+        """The path, or the symbol it goes on to name; returns where reading goes on."""
+        start = token.start()
+        end = start + len(token.group().rstrip(".-+~@"))
+        symbol = _SYMBOL_ID.match(self._text, end, limit)
+        if symbol is not None:
+            scope = self._text[start:end]
+            yield Mention(
+                self._field, *symbol.span(1), "symbol_id", symbol.group(1), marked=True, scope=scope
+            )
+            return symbol.end()
+        yield self._mention(start, end, "path")
+        if not _HAS_EXTENSION.search(self._text, start, end):
+            yield from self._segments(start, end, place)
+        return token.end()
+
+    def _segments(self, start: int, end: int, place: "_Place") -> Iterator[Mention]:
+        """The words of `handleClick/useData`: a slash between names that is no path."""
+        at = start
+        for part in _SLASHES.split(self._text[start:end]):
+            name = part.strip(".-+~@")
+            if is_identifier(name):
+                offset = at + part.index(name)
+                yield from self._word(offset, offset + len(name), place)
+            at += len(part)
+
+    def _frame(self, token: re.Match[str], language: str) -> Iterator[Mention]:
+        path = token.group(f"{language}_file")
+        yield self._mention(*token.span(f"{language}_file"), "path", marked=True)
+        if token.group(f"{language}_name"):
+            yield self._mention(*token.span(f"{language}_name"), "stack_trace", marked=True, scope=path)
+
+    def _import(self, token: re.Match[str]) -> Iterator[Mention]:
+        names, module = ("names", "module") if token.lastgroup == "import" else ("js_names", "js_module")
+        offset = token.start(names)
+        for name in re.finditer(IDENTIFIER, token.group(names)):
+            start, end = offset + name.start(), offset + name.end()
+            yield self._mention(start, end, "import", marked=True, scope=token.group(module))
+
+    def _mention(
+        self, start: int, end: int, rule: str, *, marked: bool = False, scope: str | None = None
+    ) -> Mention:
+        if scope is None and (label := self._label_at(start)) is not None:
+            scope = label.target
+        return Mention(self._field, start, end, rule, self._text[start:end], marked, scope)
+
+    def _find_labels(self) -> Iterator[_Label]:
+        for link in _MARKDOWN_LINK.finditer(self._text):
+            target = link.group(2).partition("#")[0]
+            if "://" not in target and _HAS_EXTENSION.search(target):
+                yield _Label(*link.span(1), target)
+
+    def _label_at(self, position: int) -> _Label | None:
+        index = bisect_right(self._labels, position, key=lambda label: label.start) - 1
+        label = self._labels[index] if index >= 0 else None
+        return label if label is not None and position < label.end else None
+
+    def _starts_sentence(self, start: int) -> bool:
+        if self._title_case:
+            return True
+        at = start - 1
+        while at >= 0 and self._text[at] in _BEFORE_FIRST_WORD:
+            at -= 1
+        return at < 0 or self._text[at] in _SENTENCE_ENDS
+
+
+def shape_of(name: str) -> str:
+    """What a bare name looks like; "" where it can be no more than a word in capitals or a stray letter."""
+    letters = name.strip("_$")
+    if len(letters) < 2 or name.isupper():
+        return "snake_case" if "_" in letters and len(letters) > 2 else ""
+    if "_" in name or "$" in name:
+        return "snake_case"
+    if any(c.isupper() for c in name[1:]):
+        return "camel_case" if name[0].islower() else "pascal_case"
+    return "word" if name[0].islower() else "capitalised"
+
+
+def name_parts(text: str) -> tuple[str, ...]:
+    """`Class.method`, `Class::method`, `Class#method` in parts."""
+    return tuple(_SEPARATORS.split(text))
+
+
+def _reads_as_code(inner: str) -> bool:
+    """Whether a code span with several words is code, not a shell command or a sentence (`git commit`)."""
+    return CODE_KEYWORDS.issuperset(_WORDS_IN_SPAN.findall(inner))
+
+
+def _is_title_case(text: str) -> bool:
+    words = [word.group() for word in re.finditer(r"[A-Za-z]{4,}", text[:1000])]
+    return sum(word[0].isupper() for word in words) * 2 > len(words)
+
+
+def _fences(text: str) -> Iterator[tuple[int, int]]:
+    """Fenced code blocks, from the line after the opening fence to the closing one (or the end)."""
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            opened = fence
+        elif fence.group(1).startswith(opened.group(1)) and not text[fence.end(1) : fence.end()].strip():
+            yield opened.end(), fence.start()
+            opened = None
+    if opened is not None:
+        yield opened.end(), len(text)
+
+
+def _code_spans(text: str, start: int, end: int) -> Iterator[_Span]:
+    """Inline code spans: a run of backticks to the next run of the same length in the same paragraph."""
+    runs = [run.span() for run in _BACKTICKS.finditer(text, start, end)]
+    if not runs:
+        return
+    blank = [line.start() for line in _BLANK_LINE.finditer(text, start, end)]
+    same_length: dict[int, list[int]] = {}
+    for index, (first, last) in enumerate(runs):
+        same_length.setdefault(last - first, []).append(index)
+    index = 0
+    while index < len(runs):
+        first, last = runs[index]
+        equals = same_length[last - first]
+        later = bisect_right(equals, index)
+        closing = equals[later] if later < len(equals) else None
+        if closing is None or bisect_left(blank, last) != bisect_left(blank, runs[closing][0]):
+            index += 1
+            continue
+        role = _ROLE.search(text, max(first - 30, start), first) is not None
+        yield _Span(first, runs[closing][1], last, runs[closing][0], role)
+        index = closing + 1
