@@ -50,7 +50,7 @@ MEMORY_FIELDS: Final = (
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="constants")
 
 
 class Place(_Record):

@@ -1,8 +1,9 @@
-"""The journal: appends events to the segment this process holds, and hears of what other processes append.
+"""The journal: appends events to the segment this process holds, and hears of what others append.
 
 Whoever holds the lock `<writer>.lock` alone appends to `<writer>.jsonl`. One thread does all the writing: it
 gathers the appends that wait, writes them in one go, fsyncs once, and only then resolves their futures.
-Nothing is created on disk before the first append. What events mean is `merge.py`'s; reading is `segments.py`'s.
+Nothing is created on disk before the first append. What events mean is `merge.py`'s; how segments are read is
+`segments.py`'s.
 """
 
 import contextlib
