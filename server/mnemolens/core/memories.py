@@ -19,6 +19,16 @@ LinkContext = Literal[
 ]
 
 MEMORY_KINDS: tuple[MemoryKind, ...] = ("episodic", "semantic", "procedural", "prospective", "working")
+EDGE_TYPES: tuple[str, ...] = (
+    "SHARED_ENTITY",
+    "TEMPORAL_SEQUENCE",
+    "SAME_TOPIC",
+    "CONTRADICTS",
+    "SUPERSEDES",
+    "CAUSED_BY",
+    "CO_ACTIVATED",
+    "SCHEMA_INSTANCE",
+)
 VERDICTS: tuple[Verdict, ...] = ("fresh", "moved", "drifted", "ambiguous", "unanchored", "lost")
 
 

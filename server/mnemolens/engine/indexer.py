@@ -214,7 +214,7 @@ class Indexer:
 
     # -- what changed on disk --
 
-    async def refresh(self, paths: Iterable[str] | None = None) -> Refreshed:
+    async def refresh(self, paths: Iterable[str] | None = None, *, anew: bool = False) -> Refreshed:
         """Look at what may have changed on disk, was made or is gone; at the whole folder without `paths`.
 
         Content that is as it was is not reported. A path may be a folder's: watchers name the folder alone
@@ -222,15 +222,17 @@ class Indexer:
 
         Args:
             paths: POSIX, relative to the top level.
+            anew: report the files among the paths even where their content is as it was: for a caller who
+                had something else in their place.
         """
         wanted = None if paths is None else set(paths)
-        return await in_thread(lambda _, stop: self._refresh(wanted, stop), "mnemolens-refresh")
+        return await in_thread(lambda _, stop: self._refresh(wanted, stop, anew=anew), "mnemolens-refresh")
 
     def refresh_blocking(self, paths: Iterable[str] | None = None) -> Refreshed:
         """The same on the caller's thread."""
         return self._refresh(None if paths is None else set(paths), threading.Event())
 
-    def _refresh(self, paths: set[str] | None, stop: threading.Event) -> Refreshed:
+    def _refresh(self, paths: set[str] | None, stop: threading.Event, *, anew: bool = False) -> Refreshed:
         with self._busy:
             if paths is None or any(path.rpartition("/")[2] in _RULE_FILES for path in paths):
                 scan = self._finder.scan()
@@ -239,7 +241,8 @@ class Indexer:
             else:
                 found, skipped, gone = self._look_at(paths)
             before = self._known
-            load = Load(self._sources, found, before, stop, only_changed=True)
+            reported = {f: s for f, s in before.items() if f not in paths} if anew and paths else before
+            load = Load(self._sources, found, reported, stop, only_changed=True)
             with bulk_load() if len(found) > _BULK else nullcontext():
                 changed = tuple(load.items())
             gone |= before.keys() & load.failed.keys()

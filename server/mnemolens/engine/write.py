@@ -9,14 +9,20 @@ from mnemolens.core.events import EventData
 T = TypeVar("T")
 
 
+def _nothing() -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class Write(Generic[T]):
-    """Made by a `Workspace` method without any side effect; carried out by `Workspace.commit[_async]`.
+    """Planned by a `Workspace` method, carried out by `Workspace.commit` or `commit_sync`.
 
     Attributes:
         events: appended to the journal and fsynced together; may be empty.
         finish: builds the answer; called after the events were merged into the state.
+        undo: called instead where the journal could not take the events.
     """
 
     events: tuple[EventData, ...]
     finish: Callable[[], T]
+    undo: Callable[[], None] = _nothing

@@ -1,0 +1,224 @@
+"""The code of a folder as the rest of the engine asks about it: the index, and the text behind it.
+
+Text comes from the open document, else from the disk. Looks of symbols (likeness, identifiers) are computed
+when asked for and remembered by body hash, since only the few anchored symbols are ever asked about.
+"""
+
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+
+from mnemolens.codegraph.extract import extract
+from mnemolens.codegraph.index import CodeIndex
+from mnemolens.codegraph.languages import language_of
+from mnemolens.codegraph.languages.base import Language
+from mnemolens.codegraph.tokens import birth_of, fingerprint_of, identifiers_of, likeness, snippet_of
+from mnemolens.core.errors import InvalidArgument
+from mnemolens.core.memories import Anchor, Birth, Origin
+from mnemolens.core.symbols import FileSymbols, Position, Range, Symbol, SymbolKey, SymbolKind
+from mnemolens.core.text import BinarySource, Text, decode_source
+from mnemolens.engine.documents import OpenDocuments
+from mnemolens.store.layout import Layout
+
+_FILE_START = Range(Position(0, 0), Position(0, 0))
+_MAX_REMEMBERED = 10_000
+
+
+class Code:
+    """All that is asked about code: `placing.Code`, `links.CodeFacts` and `linking.SymbolLookup` in one.
+
+    Attributes:
+        index: all symbols; of the open text where a document is open.
+        origin: HEAD now, for birth records.
+    """
+
+    def __init__(self, layout: Layout, documents: OpenDocuments) -> None:
+        self.index = CodeIndex()
+        self.origin = Origin()
+        self._layout = layout
+        self._documents = documents
+        self._looks: dict[tuple[SymbolKey, str], tuple[str, frozenset[str]]] = {}
+
+    # Symbols ----------------------------------------------------------------------------------------------
+
+    def symbol(self, key: SymbolKey) -> Symbol | None:
+        """The symbol of that identity."""
+        return self.index.symbol(key)
+
+    def kind(self, key: SymbolKey) -> SymbolKind | None:
+        """The symbol's kind; "file" for a file that is there; None for what is not."""
+        if not key.qualname:
+            return "file" if self.has_file(key.file) else None
+        symbol = self.index.symbol(key)
+        return symbol.kind if symbol else None
+
+    def kind_of(self, key: SymbolKey) -> SymbolKind | None:
+        """`kind`, by the name that linking knows it by."""
+        return self.kind(key)
+
+    def keys_named(self, name: str) -> Collection[SymbolKey]:
+        """All symbols whose last name part is `name`."""
+        return self.index.keys_named(name)
+
+    def keys_with_full(self, full_hash: str) -> Iterable[SymbolKey]:
+        """All symbols of that hash."""
+        return self.index.keys_with_full(full_hash)
+
+    def keys_with_body(self, body_hash: str) -> Iterable[SymbolKey]:
+        """All symbols of that hash."""
+        return self.index.keys_with_body(body_hash)
+
+    def files_ending(self, suffix: str) -> Collection[str]:
+        """Files whose path ends with these whole segments; also one without code that is named in full."""
+        return self.index.files_ending(suffix) or ((suffix,) if self._on_disk(suffix) else ())
+
+    def has_file(self, file: str) -> bool:
+        """Whether the file is there: indexed, open, or on disk."""
+        return self.index.get(file) is not None or file in self._documents or self._on_disk(file)
+
+    def in_scope(self, file: str) -> bool:
+        """Whether the file lies in the folder that is indexed."""
+        prefix = self._layout.prefix
+        return not prefix or file.startswith(f"{prefix}/")
+
+    def settled(self, file: str) -> bool:
+        """Whether verdicts may be judged on the file's text."""
+        return self._documents.is_settled(file)
+
+    def range_of(self, key: SymbolKey) -> Range | None:
+        """Where the whole definition stands; a file's is its very start."""
+        if not key.qualname:
+            return _FILE_START if self.has_file(key.file) else None
+        found = self.index.range_of(key)
+        return found.definition if found else None
+
+    def name_range(self, key: SymbolKey) -> Range | None:
+        """Where the symbol's name stands; a file's is its very start."""
+        if not key.qualname:
+            return _FILE_START
+        found = self.index.range_of(key)
+        return found.name if found else None
+
+    def target(self, file: str, position: Position | None) -> SymbolKey:
+        """The innermost symbol that holds the position; the file itself outside all of them.
+
+        Raises:
+            InvalidArgument: there is no such file.
+        """
+        if not self.has_file(file):
+            raise InvalidArgument("uri", f"no file {file}")
+        symbols = self.index.get(file)
+        if position is None or symbols is None:
+            return SymbolKey(file, "")
+        best = -1
+        for at, range_ in enumerate(symbols.ranges):
+            if range_.definition.contains(position) and (
+                best < 0 or range_.definition.start >= symbols.ranges[best].definition.start
+            ):
+                best = at
+        if best < 0:
+            return SymbolKey(file, "")
+        return SymbolKey(file, symbols.symbols[best].qualname, symbols.symbols[best].ordinal)
+
+    # Text -------------------------------------------------------------------------------------------------
+
+    def line(self, file: str, number: int) -> bytes:
+        """One line without its end; empty where there is none."""
+        text = self._text(file)
+        return text.line(number) if text is not None else b""
+
+    def birth(self, key: SymbolKey) -> Birth | None:
+        """A new anchor's birth record; None where the symbol or its text is gone."""
+        if not key.qualname:
+            return (
+                birth_of(Text(b""), None, None, key.file, -1, self.origin)
+                if self.has_file(key.file)
+                else None
+            )
+        found = self._definition(key)
+        if found is None:
+            return None
+        text, language, symbols, index = found
+        return birth_of(text, language, symbols, key.file, index, self.origin)
+
+    def likeness(self, key: SymbolKey, fingerprints: Iterable[str]) -> float:
+        """How alike the symbol's text now is to the nearest of the fingerprints, 0..1."""
+        mine = self._look(key)[0]
+        return max((likeness(mine, other) for other in fingerprints if other), default=0.0)
+
+    def identifiers(self, key: SymbolKey) -> frozenset[str]:
+        """The identifiers in the symbol's text now."""
+        return self._look(key)[1]
+
+    def snippet_identifiers(self, anchor: Anchor) -> frozenset[str]:
+        """The identifiers in the anchor's snippet."""
+        return _identifiers(anchor.birth.snippet, anchor.birth.state.key.file)
+
+    def _look(self, key: SymbolKey) -> tuple[str, frozenset[str]]:
+        """(fingerprint, identifiers) of the symbol's text now; both empty where it can't be read."""
+        symbol = self.index.symbol(key)
+        if symbol is None:
+            return "", frozenset()
+        known = self._looks.get((key, symbol.body_hash))
+        if known is not None:
+            return known
+        found = self._definition(key)
+        if found is None:
+            return "", frozenset()
+        text, language, symbols, index = found
+        snippet = snippet_of(text, symbols, index).decode("utf-8", "replace")
+        look = fingerprint_of(text, language, symbols, index), _identifiers(snippet, key.file)
+        if len(self._looks) >= _MAX_REMEMBERED:
+            self._looks.clear()
+        self._looks[key, symbol.body_hash] = look
+        return look
+
+    def _definition(self, key: SymbolKey) -> tuple[Text, Language, FileSymbols, int] | None:
+        """A symbol with the text it stands in, and its index among the file's symbols."""
+        symbols, text, language = self.index.get(key.file), self._text(key.file), self._language(key.file)
+        if symbols is None or text is None or language is None:
+            return None
+        index = _index_of(symbols, key)
+        if index >= 0 and key.file not in self._documents and not _stands(text, symbols, index):
+            # The file changed on disk since it was indexed: its ranges are those of the old text.
+            symbols = extract(text.data, language)
+            index = _index_of(symbols, key)
+        return (text, language, symbols, index) if index >= 0 else None
+
+    def _language(self, file: str) -> Language | None:
+        document = self._documents.get(file)
+        return document.language if document is not None else language_of(file)
+
+    def _text(self, file: str) -> Text | None:
+        document = self._documents.get(file)
+        if document is not None:
+            return document.text
+        try:
+            return Text(decode_source((self._layout.top / file).read_bytes()).data)
+        except (OSError, BinarySource, ValueError):
+            return None
+
+    def _on_disk(self, file: str) -> bool:
+        """Whether a relative path names a file below the top level."""
+        if not file or file.startswith("/") or ".." in file.split("/"):
+            return False
+        try:
+            return (self._layout.top / file).is_file()
+        except (OSError, ValueError):
+            return False
+
+
+def _index_of(symbols: FileSymbols, key: SymbolKey) -> int:
+    wanted = (key.qualname, key.ordinal)
+    return next((at for at, s in enumerate(symbols.symbols) if (s.qualname, s.ordinal) == wanted), -1)
+
+
+def _stands(text: Text, symbols: FileSymbols, index: int) -> bool:
+    """Whether the symbol's name stands in the text where its range says."""
+    name = symbols.ranges[index].name
+    found = text.data[text.offset(name.start) : text.offset(name.end)].decode("utf-8", "replace")
+    return found.endswith(symbols.symbols[index].name) or symbols.symbols[index].name == "default"
+
+
+@lru_cache(maxsize=4096)
+def _identifiers(snippet: str, file: str) -> frozenset[str]:
+    return identifiers_of(snippet, language_of(file))

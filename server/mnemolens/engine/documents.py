@@ -1,0 +1,89 @@
+"""The open documents of a folder: their text as the editor has it, and when it was last touched.
+
+Owns the editor's side of the sources. It knows nothing of memories; who changes a document tells the index.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from mnemolens.codegraph.document import Document
+from mnemolens.codegraph.languages import language_named, language_of
+from mnemolens.core.text import TextChange
+
+QUIET = timedelta(seconds=2)
+"""Text untouched for this long is settled (CONTRACT §4)."""
+
+
+@dataclass(slots=True)
+class OpenDocument:
+    """One open document.
+
+    Attributes:
+        touched_at: when the text last changed without having been saved since; None when settled.
+    """
+
+    file: str
+    document: Document
+    touched_at: datetime | None = None
+
+
+class OpenDocuments:
+    """All open documents of one folder, by file."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, OpenDocument] = {}
+
+    def __contains__(self, file: str) -> bool:
+        return file in self._open
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._open))
+
+    def get(self, file: str) -> Document | None:
+        """The document, None when it is not open."""
+        found = self._open.get(file)
+        return found.document if found else None
+
+    def open(self, file: str, language_id: str, text: str) -> Document:
+        """Opens, or replaces the text of a document that was open already."""
+        language = language_named(language_id) or language_of(file)
+        document = Document(text, language)
+        self._open[file] = OpenDocument(file, document)
+        return document
+
+    def change(self, file: str, changes: Sequence[TextChange], now: datetime) -> Document | None:
+        """Applies content changes in order; None when the document is not open."""
+        found = self._open.get(file)
+        if found is None:
+            return None
+        found.document.apply(changes)
+        found.touched_at = now
+        return found.document
+
+    def close(self, file: str) -> None:
+        """Forgets the document."""
+        self._open.pop(file, None)
+
+    def settle(self, file: str) -> None:
+        """The text was saved, or has been quiet."""
+        found = self._open.get(file)
+        if found is not None:
+            found.touched_at = None
+
+    def is_settled(self, file: str) -> bool:
+        """Whether verdicts may be judged on the file: nothing typed just now, nothing half-typed."""
+        found = self._open.get(file)
+        return found is None or (found.touched_at is None and not found.document.symbols.partial)
+
+    def quiet(self, now: datetime) -> list[str]:
+        """The files whose text has been quiet long enough to settle now."""
+        return [
+            found.file
+            for found in self._open.values()
+            if found.touched_at is not None and now - found.touched_at >= QUIET and not found.document.pending
+        ]
+
+    def pending(self) -> Iterator[OpenDocument]:
+        """Documents with a parse that is not finished."""
+        return (found for found in tuple(self._open.values()) if found.document.pending)

@@ -1,0 +1,333 @@
+"""Which memories are on which code now: anchors placed, names matched, both kept in step incrementally.
+
+Owns the derived tables and nothing else: it reads the merged journal and the code, and reports what ought to
+be written down (`take_wanted`): an anchor for each name seen for the first time, an alias for each accepted
+move.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from mnemolens.core.events import AnchorAlias, AnchorPut, BirthRecord, EventData, EvidenceRecord
+from mnemolens.core.ids import derived_anchor_id
+from mnemolens.core.memories import Anchor, Birth, CodeState, Link, Memory, Placement, Verdict
+from mnemolens.core.symbols import SymbolKey, SymbolKind
+from mnemolens.engine.placing import Code, place
+from mnemolens.linking import Match, SymbolLookup, evidence_holds, match, names_in, names_in_metadata
+from mnemolens.store.merge import MergedState
+
+log = logging.getLogger(__name__)
+
+DERIVED_FROM = 0.8
+"""Relevance from which a derived link gets an anchor, and so follows a rename."""
+
+VERDICT_ORDER: tuple[Verdict, ...] = ("fresh", "moved", "drifted", "ambiguous", "lost", "unanchored")
+"""A memory's verdict is its best anchor's: the first of these that any anchor has."""
+
+
+class CodeFacts(Code, SymbolLookup, Protocol):
+    """The code graph, as far as linking and placing need it."""
+
+    def kind(self, key: SymbolKey) -> SymbolKind | None:
+        """The symbol's kind; "file" for a file that is there."""
+
+    def birth(self, key: SymbolKey) -> Birth | None:
+        """A new anchor's birth record, None where the text can't be read."""
+
+    def settled(self, file: str) -> bool:
+        """Whether the file's text is saved or quiet, and holds no syntax error."""
+
+
+@dataclass(slots=True)
+class _Derived:
+    """All that is derived for one memory."""
+
+    links: tuple[Link, ...] = ()
+    placements: dict[str, Placement] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
+    hashes: frozenset[str] = frozenset()
+
+
+class Links:
+    """The derived tables, from memories to code and back."""
+
+    def __init__(self, state: MergedState, code: CodeFacts, root: str) -> None:
+        self._state = state
+        self._root = root
+        self._code = code
+        self.linking_enabled = True
+        self._derived: dict[str, _Derived] = {}
+        self._on_symbol: dict[SymbolKey, dict[str, Link]] = {}
+        self._keys_in_file: dict[str, set[SymbolKey]] = defaultdict(set)
+        self._by_name: dict[str, set[str]] = defaultdict(set)
+        self._by_file: dict[str, set[str]] = defaultdict(set)
+        self._by_hash: dict[str, set[str]] = defaultdict(set)
+        self._wanted: dict[tuple[str, ...], EventData] = {}
+
+    def links_of(self, memory_id: str) -> tuple[Link, ...]:
+        """The memory's links, most relevant first, candidates last."""
+        found = self._derived.get(memory_id)
+        return found.links if found else ()
+
+    def placements_of(self, memory_id: str) -> dict[str, Placement]:
+        """{anchor id: where it is now}."""
+        found = self._derived.get(memory_id)
+        return found.placements if found else {}
+
+    def on_symbol(self, key: SymbolKey) -> dict[str, Link]:
+        """{memory id: link} of the active memories on exactly this symbol, candidates left out."""
+        return self._on_symbol.get(key, {})
+
+    def keys_in_file(self, file: str) -> frozenset[SymbolKey]:
+        """The symbols of a file, itself included, that have memories of their own."""
+        return frozenset(self._keys_in_file.get(file, ()))
+
+    def verdict_of(self, memory_id: str) -> Verdict:
+        """The best verdict among the memory's anchors that are in scope."""
+        found = {p.verdict for p in self.placements_of(memory_id).values() if p.in_scope}
+        return next((verdict for verdict in VERDICT_ORDER if verdict in found), "unanchored")
+
+    def memories_touched(self, file: str, names: Iterable[str], hashes: Iterable[str]) -> set[str]:
+        """The memories that may change when `file` changed.
+
+        Args:
+            file: the file.
+            names: names that symbols of the file have or had.
+            hashes: full and body hashes that symbols of the file have now: an unplaced anchor may be there.
+        """
+        touched = set(self._by_file.get(file, ()))
+        for name in names:
+            touched |= self._by_name.get(name, set())
+        for value in hashes:
+            touched |= self._by_hash.get(value, set())
+        return touched
+
+    def astray(self, file: str) -> set[str]:
+        """The memories with an explicit anchor that was known in this file and is nowhere now."""
+        found = set()
+        for memory_id in self._by_file.get(file, ()):
+            placements = self.placements_of(memory_id)
+            for anchor in self._state.anchors_of(memory_id):
+                placement = placements.get(anchor.id)
+                if (
+                    anchor.evidence is None
+                    and placement is not None
+                    and placement.at is None
+                    and placement.in_scope
+                ):
+                    found.add(memory_id)
+        return found
+
+    def preview(self, memory: Memory, explicit: SymbolKey | None) -> tuple[Link, ...]:
+        """The links that the memory would have; nothing is kept."""
+        origin = explicit.file if explicit else None
+        links: list[Link] = []
+        if explicit and (kind := self._code.kind(explicit)):
+            links.append(Link(memory.id, explicit, kind, 1.0, "captured_here"))
+        links += [_link_of_match(memory, found, None) for found in self._matches(memory, origin)]
+        return _one_a_place(links)
+
+    def births(self, memory: Memory, explicit: SymbolKey | None) -> list[AnchorPut]:
+        """The derived anchors that a new memory starts with."""
+        origin = explicit.file if explicit else None
+        return [
+            event
+            for found in self._matches(memory, origin)
+            if found.relevance >= DERIVED_FROM
+            and found.target != explicit
+            and (event := self._derived_anchor(memory, found)) is not None
+        ]
+
+    def refresh(self, memory_ids: Iterable[str]) -> bool:
+        """Derives these memories anew; True when any link or placement changed."""
+        changed = [self._refresh(memory_id) for memory_id in memory_ids]
+        return any(changed)
+
+    def take_wanted(self) -> list[EventData]:
+        """What ought to be written down since the last call; each is wanted once."""
+        wanted = list(self._wanted.values())
+        self._wanted.clear()
+        return wanted
+
+    def _refresh(self, memory_id: str) -> bool:
+        memory = self._state.memory(memory_id)
+        before = self._derived.pop(memory_id, None)
+        if before is not None:
+            self._unindex(memory_id, before)
+        if memory is None:
+            return before is not None
+        after = self._derive(memory, before)
+        self._derived[memory_id] = after
+        self._index(memory, after)
+        return before is None or (before.links, before.placements) != (after.links, after.placements)
+
+    def _derive(self, memory: Memory, before: _Derived | None) -> _Derived:
+        anchors = [a for a in self._state.anchors_of(memory.id) if self._counts(a, memory)]
+        named = names_in(f"{memory.title}\n{memory.content}")
+        placements: dict[str, Placement] = {}
+        links: list[Link] = []
+        for anchor in anchors:
+            kept = before.placements.get(anchor.id) if before else None
+            placements[anchor.id] = placement = self._place(anchor, named, kept)
+            if placement.at is not None and (kind := self._code.kind(placement.at)):
+                links.append(_link_of_anchor(memory, anchor, placement.at, kind))
+        origin = next((a.birth.state.key.file for a in anchors if a.evidence is None), None)
+        for found in self._matches(memory, origin):
+            links.append(_link_of_match(memory, found, None))
+            self._want_anchor(memory, found, anchors)
+        unplaced = [a for a in anchors if placements[a.id].at is None]
+        return _Derived(
+            links=_one_a_place(links),
+            placements=placements,
+            names=named | names_in_metadata(memory.metadata),
+            files=frozenset(key.file for a in anchors for key in _places(a, placements[a.id])),
+            hashes=frozenset(value for a in unplaced for value in _hashes(a)),
+        )
+
+    def _place(self, anchor: Anchor, named: frozenset[str], kept: Placement | None) -> Placement:
+        """Places the anchor, but leaves it where it was while that file's text is still moving."""
+        if kept is not None and kept.at is not None and not self._code.settled(kept.at.file):
+            return kept
+        placement = place(anchor, named, self._code)
+        known = {anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}
+        if placement.at is not None and placement.at not in known:
+            self._want_alias(anchor, placement.at)
+        return placement
+
+    def _counts(self, anchor: Anchor, memory: Memory) -> bool:
+        """A derived anchor counts while linking is on, the text holds its evidence, and nobody refused it."""
+        if anchor.evidence is None:
+            return True
+        return (
+            self.linking_enabled
+            and evidence_holds(anchor.evidence, memory.title, memory.content, memory.metadata)
+            and not self._state.link_dropped(memory.id, anchor.evidence.text, anchor.birth.state.key.id)
+        )
+
+    def _matches(self, memory: Memory, origin: str | None) -> list[Match]:
+        """What the text names, less what the user refused. A fault in here costs links, never the memory."""
+        if not self.linking_enabled:
+            return []
+        try:
+            found = match(memory.title, memory.content, memory.metadata, self._code, origin, root=self._root)
+        except Exception:
+            log.warning("linking memory %s failed: it has no derived links now", memory.id, exc_info=True)
+            return []
+        return [
+            one for one in found if not self._state.link_dropped(memory.id, one.evidence.text, one.target.id)
+        ]
+
+    def _want_anchor(self, memory: Memory, found: Match, anchors: list[Anchor]) -> None:
+        if found.relevance < DERIVED_FROM or any(a.birth.state.key == found.target for a in anchors):
+            return
+        event = self._derived_anchor(memory, found)
+        if event is not None and self._state.anchor(event.anchor) is None:
+            self._wanted["anchor", event.anchor] = event
+
+    def _derived_anchor(self, memory: Memory, found: Match) -> AnchorPut | None:
+        birth = self._code.birth(found.target)
+        if birth is None:
+            return None
+        key = found.target
+        anchor = derived_anchor_id(memory.id, key.file, key.qualname, key.ordinal, found.context)
+        return AnchorPut(
+            anchor=anchor,
+            memory=memory.id,
+            birth=BirthRecord.of(birth),
+            context=found.context,
+            relevance=found.relevance,
+            rule=found.evidence.rule,
+            evidence=EvidenceRecord.of(found.evidence),
+        )
+
+    def _want_alias(self, anchor: Anchor, key: SymbolKey) -> None:
+        birth = self._code.birth(key)
+        if birth is not None:
+            self._wanted["alias", anchor.id, key.id] = AnchorAlias.of(anchor.id, birth.state)
+
+    def _index(self, memory: Memory, derived: _Derived) -> None:
+        for name in derived.names:
+            self._by_name[name].add(memory.id)
+        for file in derived.files:
+            self._by_file[file].add(memory.id)
+        for value in derived.hashes:
+            self._by_hash[value].add(memory.id)
+        if memory.status == "forgotten":
+            return
+        for link in derived.links:
+            if not link.candidate:
+                self._on_symbol.setdefault(link.target, {})[memory.id] = link
+                self._keys_in_file[link.target.file].add(link.target)
+
+    def _unindex(self, memory_id: str, derived: _Derived) -> None:
+        for table, keys in (
+            (self._by_name, derived.names),
+            (self._by_file, derived.files),
+            (self._by_hash, derived.hashes),
+        ):
+            for key in keys:
+                members = table[key]
+                members.discard(memory_id)
+                if not members:
+                    del table[key]
+        for link in derived.links:
+            on = self._on_symbol.get(link.target)
+            if on is not None and on.pop(memory_id, None) is not None and not on:
+                del self._on_symbol[link.target]
+                self._keys_in_file[link.target.file].discard(link.target)
+
+
+def _link_of_anchor(memory: Memory, anchor: Anchor, at: SymbolKey, kind: SymbolKind) -> Link:
+    when = anchor.created_at or memory.created_at
+    return Link(
+        memory.id,
+        at,
+        kind,
+        anchor.relevance,
+        anchor.context,
+        anchor.evidence,
+        when,
+        anchor.relevance < 0.5,
+        anchor.id,
+    )
+
+
+def _link_of_match(memory: Memory, found: Match, when: datetime | None) -> Link:
+    return Link(
+        memory.id,
+        found.target,
+        found.kind,
+        found.relevance,
+        found.context,
+        found.evidence,
+        when or memory.created_at,
+        found.candidate,
+    )
+
+
+def _one_a_place(links: list[Link]) -> tuple[Link, ...]:
+    """The most relevant link for each place; of equals the first, which is the anchor's."""
+    best: dict[SymbolKey, Link] = {}
+    for link in links:
+        if link.target not in best or link.relevance > best[link.target].relevance:
+            best[link.target] = link
+    return tuple(sorted(best.values(), key=lambda link: (-link.relevance, link.target)))
+
+
+def _places(anchor: Anchor, placement: Placement) -> Iterator[SymbolKey]:
+    yield anchor.birth.state.key
+    yield from (alias.key for alias in anchor.aliases)
+    yield from (key for key, _ in placement.candidates)
+    if placement.at is not None:
+        yield placement.at
+
+
+def _hashes(anchor: Anchor) -> Iterator[str]:
+    states: tuple[CodeState, ...] = (anchor.birth.state, *anchor.aliases, *anchor.confirmations)
+    for state in states:
+        yield from (value for value in (state.full_hash, state.body_hash) if value)

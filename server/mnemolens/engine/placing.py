@@ -1,0 +1,169 @@
+"""Where an anchor is in the code as it stands, and whether it may still be true.
+
+Pure: asks a `Code` for symbols and their looks. It does not decide when to ask (`links.py` does, on settled
+text), and it never follows code by mere likeness: that is the tracker's part.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Protocol
+
+from mnemolens.core.memories import Anchor, CodeState, Placement, Verdict
+from mnemolens.core.symbols import CLASS_KINDS, Symbol, SymbolKey
+
+ALIKE = 0.8
+"""Likeness from which a body counts as merely edited (CONTRACT §4)."""
+
+SHORT_BODY = 12
+"""Tokens below which an equal body says little: many getters look the same (FACTS: following symbols)."""
+
+STAGE_SCORES = {"place": 1.0, "alias": 1.0, "full_hash": 0.98, "body_hash": 0.9}
+
+_TOKEN = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
+
+
+class Code(Protocol):
+    """The code graph, as far as placing needs it."""
+
+    def symbol(self, key: SymbolKey) -> Symbol | None:
+        """The symbol of that identity."""
+
+    def has_file(self, file: str) -> bool:
+        """Whether the file is there."""
+
+    def in_scope(self, file: str) -> bool:
+        """Whether the file lies in the folder that is indexed."""
+
+    def keys_with_full(self, full_hash: str) -> Iterable[SymbolKey]:
+        """All symbols of that hash."""
+
+    def keys_with_body(self, body_hash: str) -> Iterable[SymbolKey]:
+        """All symbols of that hash."""
+
+    def likeness(self, key: SymbolKey, fingerprints: Iterable[str]) -> float:
+        """How alike the symbol's text now is to the nearest of the fingerprints, 0..1."""
+
+    def identifiers(self, key: SymbolKey) -> frozenset[str]:
+        """The identifiers in the symbol's text now."""
+
+    def snippet_identifiers(self, anchor: Anchor) -> frozenset[str]:
+        """The identifiers in the anchor's snippet."""
+
+
+def place(anchor: Anchor, named: frozenset[str], code: Code) -> Placement:
+    """Finds the anchor by same place, known place, then equal full or body hash.
+
+    Args:
+        anchor: what is remembered of it.
+        named: the identifiers that the memory's text names.
+        code: the code as it is now.
+    """
+    states = _known_states(anchor)
+    if not any(code.in_scope(state.key.file) for state in states):
+        return Placement(anchor.id, None, "unanchored", in_scope=False)
+    if anchor.birth.kind == "file":
+        return _place_file(anchor, states, code)
+    bodies = _known_bodies(anchor)
+    found = _at_known_place(anchor, states, bodies, code)
+    if found is None:
+        return _by_hash(anchor, states, bodies, code)
+    key, stage = found
+    return _judged(anchor, key, stage, named, code)
+
+
+def _known_states(anchor: Anchor) -> list[CodeState]:
+    """Birth and accepted places, refused ones left out, the birth first."""
+    states = [anchor.birth.state, *anchor.aliases]
+    return [state for state in states if state.key not in anchor.refused] or [anchor.birth.state]
+
+
+def _known_bodies(anchor: Anchor) -> frozenset[str]:
+    known = (anchor.birth.state, *anchor.aliases, *anchor.confirmations)
+    return frozenset(state.body_hash for state in known if state.body_hash)
+
+
+def _place_file(anchor: Anchor, states: list[CodeState], code: Code) -> Placement:
+    for stage, state in zip(("place", *["alias"] * len(states)), states, strict=False):
+        if code.has_file(state.key.file):
+            return Placement(anchor.id, state.key, "fresh", stage, 1.0)
+    return Placement(anchor.id, None, "lost")
+
+
+def _at_known_place(
+    anchor: Anchor, states: list[CodeState], bodies: frozenset[str], code: Code
+) -> tuple[SymbolKey, str] | None:
+    """A known place that exists; one with a matching hash wins over the order of birth."""
+    existing = [(state.key, symbol) for state in states if (symbol := code.symbol(state.key))]
+    if not existing:
+        return None
+    matching = [key for key, symbol in existing if symbol.body_hash in bodies]
+    key = matching[0] if matching else existing[0][0]
+    return key, "place" if key == anchor.birth.state.key else "alias"
+
+
+def _judged(anchor: Anchor, key: SymbolKey, stage: str, named: frozenset[str], code: Code) -> Placement:
+    verdict, edited = _verdict(anchor, key, named, code)
+    return Placement(anchor.id, key, verdict, stage, STAGE_SCORES[stage], edited=edited)
+
+
+def _verdict(anchor: Anchor, key: SymbolKey, named: frozenset[str], code: Code) -> tuple[Verdict, bool]:
+    symbol = code.symbol(key)
+    if symbol is None or symbol.kind in CLASS_KINDS or symbol.body_hash in _known_bodies(anchor):
+        return "fresh", False
+    known = (anchor.birth.state, *anchor.aliases, *anchor.confirmations)
+    if code.likeness(key, [state.fingerprint for state in known]) < ALIKE:
+        return "drifted", True
+    # The symbol's own old name may be gone by a rename, which is no reason to doubt what the memory says.
+    spoken = (named & code.snippet_identifiers(anchor)) - {state.key.name for state in known}
+    return ("drifted" if spoken - code.identifiers(key) else "fresh"), True
+
+
+def _by_hash(anchor: Anchor, states: list[CodeState], bodies: frozenset[str], code: Code) -> Placement:
+    """The code stands nowhere it was known: look for the same text elsewhere."""
+    fulls = {state.full_hash for state in (*states, *anchor.confirmations) if state.full_hash}
+    for stage, hashes, look_up in (
+        ("full_hash", fulls, code.keys_with_full),
+        ("body_hash", bodies, code.keys_with_body),
+    ):
+        found = {key for value in sorted(hashes) for key in look_up(value)}
+        found = {key for key in found if _may_be(anchor, key, code)}
+        best = _nearest(anchor, found, code)
+        if len(best) == 1:
+            return Placement(anchor.id, best[0], "fresh", stage, STAGE_SCORES[stage])
+        if best:
+            shown = tuple((key, STAGE_SCORES[stage] / len(best)) for key in best[:3])
+            return Placement(anchor.id, None, "ambiguous", stage, candidates=shown)
+    return Placement(anchor.id, None, "lost")
+
+
+def _may_be(anchor: Anchor, key: SymbolKey, code: Code) -> bool:
+    """Whether an equal hash is enough: kinds agree, the place is not refused, and the body says something."""
+    symbol = code.symbol(key)
+    if symbol is None or key in anchor.refused:
+        return False
+    if (symbol.kind in CLASS_KINDS) != (anchor.birth.kind in CLASS_KINDS):
+        return False
+    body_tokens = symbol.token_count - len(_TOKEN.findall(symbol.signature))
+    if body_tokens >= SHORT_BODY:
+        return True
+    birth = anchor.birth.state.key
+    return symbol.name == birth.name or _same_parent(birth, key)
+
+
+def _same_parent(a: SymbolKey, b: SymbolKey) -> bool:
+    return a.file == b.file and a.qualname.rpartition(".")[0] == b.qualname.rpartition(".")[0]
+
+
+def _nearest(anchor: Anchor, found: set[SymbolKey], code: Code) -> list[SymbolKey]:
+    """Those of `found` that agree best with the birth in name, file and parent: one, or equals."""
+    birth = anchor.birth.state.key
+
+    def agreement(key: SymbolKey) -> tuple[bool, bool, bool]:
+        symbol = code.symbol(key)
+        name = symbol is not None and symbol.name == birth.name
+        return name, key.file == birth.file, _same_parent(birth, key)
+
+    if not found:
+        return []
+    top = max(agreement(key) for key in found)
+    return sorted(key for key in found if agreement(key) == top)

@@ -1,0 +1,185 @@
+"""Builds the frozen views that surfaces show from records and derived tables.
+
+Owns wording-free shapes and the order of memories; words and escaping are the surfaces'.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from mnemolens.core.memories import Anchor, Link, Memory, Placement, Verdict
+from mnemolens.core.symbols import SymbolKey
+from mnemolens.core.views import (
+    AnchorChange,
+    AnchorView,
+    BirthView,
+    CandidateView,
+    HoverItem,
+    LensTitle,
+    LinkView,
+    MemoryChange,
+    MemoryDetail,
+    MemoryView,
+    PlaceView,
+    RankedMemory,
+    place_label,
+)
+from mnemolens.engine.code import Code
+from mnemolens.engine.links import Links
+from mnemolens.ranking.decay import DecayParams, layer_of, weight
+from mnemolens.ranking.order import TRUTH, order_key, rank
+from mnemolens.store.merge import MergedState
+
+EXCERPT = 400
+"""Characters of content that a hover shows at most."""
+
+LENS_WORDS: tuple[Verdict, ...] = ("drifted", "moved", "ambiguous")
+"""Verdicts that a lens counts out, in this order."""
+
+
+class Show:
+    """Views of memories as they are now.
+
+    Attributes:
+        decay: parameters of the weight, and thresholds of the layers.
+    """
+
+    def __init__(self, state: MergedState, links: Links, code: Code) -> None:
+        self._state = state
+        self._links = links
+        self._code = code
+        self.decay = DecayParams()
+
+    def place(self, key: SymbolKey) -> PlaceView:
+        """The symbol's place; a symbol that is gone keeps its names, without a range."""
+        kind = self._code.kind(key) or ("function" if key.qualname else "file")
+        return PlaceView(kind, key.file, key.qualname, key.ordinal, key.id, self._code.range_of(key))
+
+    def memory(self, memory: Memory, now: datetime) -> MemoryView:
+        """The memory with its weight, layer and verdict."""
+        value = weight(memory, now, self.decay)
+        return MemoryView(memory, value, layer_of(value, self.decay), self._links.verdict_of(memory.id))
+
+    def links(self, links: Iterable[Link]) -> tuple[LinkView, ...]:
+        """Links as shown."""
+        return tuple(
+            LinkView(
+                self.place(link.target),
+                link.relevance,
+                link.context,
+                link.evidence,
+                link.timestamp,
+                link.candidate,
+            )
+            for link in links
+        )
+
+    def anchors(self, memory_id: str) -> tuple[AnchorView, ...]:
+        """The memory's anchors, and where they are."""
+        placements = self._links.placements_of(memory_id)
+        return tuple(
+            self._anchor(anchor, placements.get(anchor.id) or Placement(anchor.id, None, "unanchored"))
+            for anchor in self._state.anchors_of(memory_id)
+        )
+
+    def change(self, memory: Memory, now: datetime) -> MemoryChange:
+        """A memory after a change."""
+        return MemoryChange(self.memory(memory, now), self.links(self._links.links_of(memory.id)))
+
+    def anchor_change(self, memory: Memory, now: datetime) -> AnchorChange:
+        """A memory after a repair."""
+        return AnchorChange(self.memory(memory, now), self.anchors(memory.id))
+
+    def detail(self, memory: Memory, now: datetime) -> MemoryDetail:
+        """All that is known of a memory."""
+        return MemoryDetail(
+            self.memory(memory, now),
+            self.links(self._links.links_of(memory.id)),
+            self.anchors(memory.id),
+            tuple(self._state.edges_of(memory.id)),
+            tuple(self._state.history(memory.id)),
+        )
+
+    def ranked_on(self, key: SymbolKey, now: datetime) -> list[RankedMemory]:
+        """The symbol's own memories, best first; expired ones left out."""
+        found = []
+        for memory_id, link in self._links.on_symbol(key).items():
+            memory = self._state.memory(memory_id)
+            if memory is None or (memory.expires_at is not None and memory.expires_at <= now):
+                continue
+            found.append(self._ranked(memory, link, now))
+        return sorted(
+            found, key=lambda ranked: order_key(ranked.view.memory.id, ranked.score, own=ranked.own)
+        )
+
+    def hover_item(self, ranked: RankedMemory, key: SymbolKey) -> HoverItem:
+        """One memory in the hover of a symbol."""
+        memory = ranked.view.memory
+        placements = self._links.placements_of(memory.id).values()
+        return HoverItem(
+            memory_id=memory.id,
+            title=memory.title,
+            verdict=ranked.view.verdict,
+            edited=any(p.edited and p.at == key for p in placements),
+            excerpt=excerpt(memory),
+            on=place_label(key, self._code.kind(key) or "function"),
+            recalled=memory.access_count,
+            author=memory.author,
+            created_at=memory.created_at,
+            own=ranked.own,
+            why=ranked.why[0] if ranked.why else "",
+        )
+
+    def lens_title(self, key: SymbolKey, now: datetime) -> LensTitle | None:
+        """`2 memories · 1 drifted`."""
+        ranked = self.ranked_on(key, now)
+        if not ranked:
+            return None
+        verdicts = [one.view.verdict for one in ranked]
+        parts = [f"{len(ranked)} {'memory' if len(ranked) == 1 else 'memories'}"]
+        parts += [f"{verdicts.count(word)} {word}" for word in LENS_WORDS if word in verdicts]
+        return LensTitle(" · ".join(parts), tuple(one.view.memory.id for one in ranked))
+
+    def _ranked(self, memory: Memory, link: Link, now: datetime) -> RankedMemory:
+        view = self.memory(memory, now)
+        score = rank(view.weight, link.relevance, view.verdict)
+        place = self.place(link.target)
+        return RankedMemory(
+            view,
+            score,
+            link.relevance,
+            TRUTH[view.verdict],
+            own=True,
+            why=(f"on {place.label}",),
+            path=(place,),
+        )
+
+    def _anchor(self, anchor: Anchor, placement: Placement) -> AnchorView:
+        state = anchor.birth.state
+        born = PlaceView(
+            anchor.birth.kind, state.key.file, state.key.qualname, state.key.ordinal, state.key.id, None
+        )
+        return AnchorView(
+            id=anchor.id,
+            context=anchor.context,
+            birth=BirthView(born, state.commit, anchor.birth.branch),
+            at=self.place(placement.at) if placement.at is not None else None,
+            verdict=placement.verdict,
+            edited=placement.edited,
+            stage=placement.stage,
+            score=placement.score,
+            candidates=tuple(CandidateView(self.place(key), score) for key, score in placement.candidates),
+        )
+
+
+def excerpt(memory: Memory) -> str:
+    """The content's beginning, less what the title says already; "" when nothing is left."""
+    content = memory.content.strip()
+    first, _, rest = content.partition("\n")
+    line = " ".join(first.strip().lstrip("#>*-").split())
+    if line == memory.title:
+        content = rest.strip()
+    elif memory.title.endswith("…") and line.startswith(memory.title[:-1]):
+        content = f"… {line[len(memory.title) - 1 :].lstrip()}\n{rest}".strip()
+    if len(content) <= EXCERPT:
+        return content
+    return content[:EXCERPT].rstrip() + " …"

@@ -1,0 +1,611 @@
+"""One folder's memories and code: the facade that every surface asks.
+
+Plain frozen values go in and out. Reading never waits and never writes. Writing is planned (`Write`), then
+carried out by `commit`, which returns once the events are fsynced. All methods belong to one thread, the
+event loop's; the journal, the indexer and document files do their I/O elsewhere.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mnemolens.codegraph.document import Document
+from mnemolens.codegraph.resolve import resolve
+from mnemolens.core.clock import Clock, SystemClock
+from mnemolens.core.errors import InvalidArgument, NotFound
+from mnemolens.core.events import Event
+from mnemolens.core.memories import Memory, Origin
+from mnemolens.core.settings import Settings
+from mnemolens.core.symbols import FileSymbols, Position, Range, SymbolKey
+from mnemolens.core.text import TextChange
+from mnemolens.core.views import (
+    ActionView,
+    AnchorChange,
+    CaptureView,
+    FolderStatus,
+    GraphState,
+    HoverView,
+    IndexReport,
+    JournalStatus,
+    LensTitle,
+    LensView,
+    LinkChange,
+    MemoryChange,
+    MemoryDetail,
+    MemoryPage,
+    MemoryView,
+    OpenedMemory,
+    Progress,
+    SkippedFile,
+    TargetView,
+    place_label,
+)
+from mnemolens.engine.code import Code
+from mnemolens.engine.documents import OpenDocuments
+from mnemolens.engine.indexer import Indexer, IndexOptions
+from mnemolens.engine.links import Links
+from mnemolens.engine.listing import Listing
+from mnemolens.engine.loading import Loaded
+from mnemolens.engine.opened import OpenedFolder
+from mnemolens.engine.requests import CaptureRequest, ListRequest
+from mnemolens.engine.show import Show
+from mnemolens.engine.write import Write
+from mnemolens.engine.writing import Writing
+from mnemolens.linking import names_of_file
+from mnemolens.ranking.decay import DecayParams
+from mnemolens.store.git import author_name, read_head
+from mnemolens.store.journal import Journal
+from mnemolens.store.layout import Layout, find_layout
+from mnemolens.store.merge import MergedState
+from mnemolens.store.symbols import SymbolCache
+
+T = TypeVar("T")
+
+NO_GRAPH = GraphState("off", None, "this version keeps the graph in memory; there is no Kuzu database yet")
+MAX_SKIPPED = 100
+REFRESH_SLICE = 50
+"""Memories derived anew between two looks at other requests: about 10 ms."""
+
+
+class Workspace:
+    """One opened folder.
+
+    Attributes:
+        layout: where folder, top level and store are; files are POSIX paths relative to `layout.top`.
+        settings: as they are now.
+        generation: grows whenever a lens may have changed.
+    """
+
+    def __init__(self, layout: Layout, settings: Settings, clock: Clock) -> None:
+        self.layout = layout
+        self.settings = settings
+        self.generation = 0
+        self._clock = clock
+        self._documents = OpenDocuments()
+        self._code = Code(layout, self._documents)
+        self._state = MergedState()
+        self._links = Links(self._state, self._code, layout.top.as_posix())
+        self._show = Show(self._state, self._links, self._code)
+        self._listing = Listing(self._state, self._links, self._show)
+        self._writing = Writing(self._state, self._links, self._code, self._show)
+        self._opened = OpenedFolder(layout.store / "open")
+        self._journal = Journal(
+            layout.store, layout.base, clock, root=layout.top.as_posix(), older=layout.older
+        )
+        self._cache = SymbolCache(layout.cache_dir / "symbols.sqlite", clock)
+        self._indexer = self._new_indexer()
+        self._settled: dict[str, FileSymbols] = {}
+        self._progress: Progress | None = None
+        self._indexed = False
+        self._write_lock = asyncio.Lock()
+        self._configure()
+
+    @classmethod
+    def open(cls, folder: Path, settings: Settings, clock: Clock | None = None) -> "Workspace":
+        """Opens a folder and reads its journal; the index stays empty until `build_index`. Writes nothing."""
+        workspace = cls(find_layout(folder, settings.store.path), settings, clock or SystemClock())
+        workspace._load()
+        return workspace
+
+    # Documents --------------------------------------------------------------------------------------------
+
+    def file_of(self, path: Path) -> str | None:
+        """The file's name in this folder's terms, None when it lies outside the top level."""
+        return self.layout.file_of(path)
+
+    def path_of(self, file: str) -> Path:
+        """The file's absolute path."""
+        return self.layout.top / file
+
+    def open_document(self, file: str, language_id: str, text: str) -> None:
+        """The editor shows the file: its text counts from now on, not the disk's."""
+        document = self._documents.open(file, language_id, text)
+        self._put(file, document)
+        self._settle([file])
+
+    def change_document(self, file: str, changes: Sequence[TextChange], now: datetime) -> None:
+        """Applies the editor's changes in order; verdicts wait until the text is settled."""
+        document = self._documents.change(file, changes, now)
+        if document is not None:
+            self._put(file, document)
+
+    def save_document(self, file: str) -> None:
+        """The text was saved: judge it now."""
+        self._documents.settle(file)
+        self._settle([file])
+
+    async def close_document(self, file: str) -> None:
+        """The editor let go of the file: what is on disk counts again."""
+        self._documents.close(file)
+        refreshed = await self._indexer.refresh([file], anew=True)
+        if file not in self._documents:
+            touched = self._replace({file: dict(refreshed.changed).get(file)})
+            await self._refresh_slowly(sorted(touched))
+
+    def line_text(self, file: str, line: int) -> bytes:
+        """One line of the file as it is now, without its end; empty where there is none."""
+        return self._code.line(file, line)
+
+    def parse_pending(self, budget_ms: float) -> bool:
+        """Parses on at big documents for a while; True when nothing is left to do."""
+        for found in self._documents.pending():
+            if not found.document.parse_slice(budget_ms):
+                return False
+            self._put(found.file, found.document)
+            if found.touched_at is None:
+                self._settle([found.file])
+        return True
+
+    # Background -------------------------------------------------------------------------------------------
+
+    async def build_index(
+        self, on_progress: Callable[[int, int], None] | None = None, *, rebuild: bool = False
+    ) -> IndexReport:
+        """Indexes the folder, then derives all links. Cancel the task to stop it.
+
+        Args:
+            on_progress: told (files done, files in all).
+            rebuild: parse every file again, whatever the cache says.
+        """
+
+        def progress(done: int, total: int) -> None:
+            self._progress = Progress(done, total)
+            if on_progress is not None:
+                on_progress(done, total)
+
+        self._progress = Progress(0, 0)
+        self._writing.author = await asyncio.to_thread(author_name, self.layout)
+        stale = set(self._code.index.files())
+        indexed: set[str] = set()
+
+        def put(batch: Sequence[Loaded]) -> None:
+            for file, symbols in batch:
+                indexed.add(file)
+                if file not in self._documents:
+                    self._code.index.put(file, symbols)
+
+        try:
+            report = await self._indexer.run(put, progress, fresh=rebuild)
+        finally:
+            self._progress = None
+        for file in stale - indexed:
+            if file not in self._documents:
+                self._code.index.remove(file)
+        self._indexed = True
+        await self._refresh_slowly(list(self._state.memories()))
+        return IndexReport(len(self._code.index), self._code.index.symbol_count, report.seconds)
+
+    async def files_changed(self, paths: Sequence[Path]) -> None:
+        """These files or folders were created, changed or deleted on disk; also: an editor let go of them."""
+        files = {file for path in paths if (file := self.layout.file_of(path)) is not None}
+        refreshed = await self._indexer.refresh(files)
+        now: dict[str, FileSymbols | None] = dict.fromkeys(refreshed.removed)
+        now.update(refreshed.changed)
+        touched = self._replace(
+            {file: symbols for file, symbols in now.items() if file not in self._documents}
+        )
+        await self._refresh_slowly(sorted(touched))
+
+    async def tick(self, now: datetime) -> None:
+        """Once a second: others' events, HEAD, quiet documents, and what ought to be written down."""
+        events, head = await asyncio.to_thread(self._look_outside)
+        self._code.origin = head
+        if events:
+            self._merge(events)
+        quiet = self._documents.quiet(now)
+        for file in quiet:
+            self._documents.settle(file)
+        self._settle(quiet)
+        wanted = self._links.take_wanted()
+        if wanted:
+            await self.commit(Write(tuple(wanted), lambda: None))
+
+    def apply_settings(self, settings: Settings) -> None:
+        """Uses other settings from now on; what they change in the index shows after `build_index`."""
+        relink = settings.linking != self.settings.linking
+        reindex = settings.index != self.settings.index
+        self.settings = settings
+        if reindex:
+            self._indexer = self._new_indexer()
+        self._configure()
+        if relink:
+            self._refresh(list(self._state.memories()))
+        self.generation += 1
+
+    def close(self) -> None:
+        """Writes down what waits and lets go of the journal."""
+        self._journal.close()
+
+    # Reading ----------------------------------------------------------------------------------------------
+
+    def hover(self, file: str, position: Position, now: datetime) -> HoverView | None:
+        """The memories of the symbol whose name, or a resolved reference to it, is at the position."""
+        if not self.settings.hover.enabled:
+            return None
+        found = self._symbol_under(file, position)
+        if found is None:
+            return None
+        key, range_ = found
+        ranked = self._show.ranked_on(key, now)
+        if not ranked:
+            return None
+        shown = ranked[: self.settings.hover.max_items]
+        items = tuple(self._show.hover_item(one, key) for one in shown)
+        return HoverView(range_, key, items, len(ranked) - len(shown))
+
+    def lenses(self, file: str) -> tuple[LensView, ...]:
+        """One lens for each symbol of the file with memories of its own; the file's stands on line 1."""
+        if not self.settings.lens.enabled:
+            return ()
+        found = []
+        for key in self._links.keys_in_file(file):
+            range_ = self._code.name_range(key)
+            if range_ is not None:
+                found.append(LensView(range_, key))
+        return tuple(sorted(found, key=lambda lens: lens.range))
+
+    def lens_title(self, key: SymbolKey, now: datetime) -> LensTitle | None:
+        """The title of a symbol's lens; None when its memories are gone."""
+        return self._show.lens_title(key, now)
+
+    def actions(self, file: str, position: Position, now: datetime) -> tuple[ActionView, ...]:
+        """What can be done with the memories here, and with those that lost their code in this file."""
+        key = self._code.target(file, position)
+        found = []
+        for ranked in self._show.ranked_on(key, now)[: self.settings.hover.max_items]:
+            view = ranked.view
+            if view.verdict != "fresh":
+                found.append(ActionView(f"Still true: {view.memory.title}", "confirm", view.memory.id))
+            found.append(ActionView(f"Open memory: {view.memory.title}", "open", view.memory.id))
+            found.append(ActionView(f"Forget memory: {view.memory.title}", "forget", view.memory.id))
+        for memory_id in sorted(self._links.astray(file)):
+            memory = self._state.memory(memory_id)
+            if memory is not None and memory.status != "forgotten":
+                found.append(ActionView(f"Re-anchor here: {memory.title}", "reanchor", memory_id))
+        return tuple(found)
+
+    def target(self, file: str, position: Position | None) -> TargetView:
+        """What a capture at the position would be about."""
+        key = self._code.target(file, position)
+        return TargetView(key, place_label(key, self._code.kind(key) or "file"))
+
+    def preview(self, request: CaptureRequest, now: datetime) -> CaptureView:
+        """What `capture` would store and link; stores nothing."""
+        return self._writing.preview(request, now)
+
+    def get(self, memory_id: str, now: datetime) -> MemoryDetail:
+        """All that is known of a memory.
+
+        Raises:
+            NotFound: no memory has that id.
+        """
+        return self._show.detail(self._writing.memory(memory_id), now)
+
+    def list(self, request: ListRequest, now: datetime) -> MemoryPage:
+        """One page of memories; see `ListRequest`."""
+        key = None
+        if request.position is not None:
+            if request.file is None:
+                raise InvalidArgument("uri", "is needed with a position")
+            key = self._code.target(request.file, request.position)
+        return self._listing.page(request, key, now)
+
+    def status(self) -> FolderStatus:
+        """The folder in numbers and words."""
+        verdicts: dict[str, int] = {}
+        for memory_id in self._state.memories():
+            memory = self._state.memory(memory_id)
+            if memory is not None and memory.status != "forgotten":
+                verdict = self._links.verdict_of(memory_id)
+                verdicts[verdict] = verdicts.get(verdict, 0) + 1
+        skipped = self._indexer.skipped
+        return FolderStatus(
+            root=str(self.layout.opened),
+            files=len(self._code.index),
+            symbols=self._code.index.symbol_count,
+            memories=sum(verdicts.values()),
+            verdicts=verdicts,
+            skipped=tuple(SkippedFile(one.file, one.reason) for one in skipped[:MAX_SKIPPED]),
+            skipped_total=len(skipped),
+            indexing=self._progress,
+            graph=NO_GRAPH,
+        )
+
+    def journal_status(self) -> JournalStatus:
+        """The journal in numbers."""
+        stats = self._journal.stats
+        return JournalStatus(stats.segments, stats.events, len(stats.skipped))
+
+    # Writing ----------------------------------------------------------------------------------------------
+
+    def capture(self, request: CaptureRequest, now: datetime) -> Write[CaptureView]:
+        """Stores a memory; see `Writing.capture`."""
+        self._code.origin = read_head(self.layout)
+        return self._writing.capture(request, now)
+
+    def update(self, memory_id: str, changes: Mapping[str, Any], now: datetime) -> Write[MemoryChange]:
+        """Changes fields of a memory; see `Writing.update`."""
+        return self._writing.update(memory_id, changes, now)
+
+    def forget(self, memory_id: str, now: datetime) -> Write[MemoryView]:
+        """Hides a memory."""
+        return self._writing.forget(memory_id, now)
+
+    def restore(self, memory_id: str, now: datetime) -> Write[MemoryView]:
+        """Brings a forgotten memory back."""
+        return self._writing.restore(memory_id, now)
+
+    def done(self, memory_id: str, now: datetime) -> Write[MemoryView]:
+        """Marks a memory as acted upon."""
+        return self._writing.done(memory_id, now)
+
+    def confirm(self, memory_id: str, anchor_id: str | None, now: datetime) -> Write[AnchorChange]:
+        """Records that the memory is still true; see `Writing.confirm`."""
+        return self._writing.confirm(memory_id, anchor_id, now)
+
+    def reanchor(
+        self,
+        memory_id: str,
+        anchor_id: str | None = None,
+        *,
+        file: str | None = None,
+        position: Position | None = None,
+        candidate: SymbolKey | None = None,
+        now: datetime,
+    ) -> Write[MemoryChange]:
+        """Puts the memory on the symbol at a position, or on a candidate; see `Writing.reanchor`."""
+        return self._writing.reanchor(memory_id, anchor_id, self._where(file, position, candidate), now)
+
+    def link(
+        self,
+        memory_id: str,
+        *,
+        file: str | None = None,
+        position: Position | None = None,
+        target_id: str | None = None,
+        edge_type: str | None = None,
+        weight: float | None = None,
+        relevance: float | None = None,
+        now: datetime,
+    ) -> Write[LinkChange]:
+        """Links a memory to the symbol at a position, or to another memory."""
+        if target_id is not None:
+            return self._writing.link_memory(memory_id, target_id, edge_type, weight, now)
+        return self._writing.link_code(memory_id, self._where(file, position, None), relevance)
+
+    def unlink(
+        self,
+        memory_id: str,
+        *,
+        file: str | None = None,
+        position: Position | None = None,
+        target_id: str | None = None,
+        edge_type: str | None = None,
+    ) -> Write[LinkChange]:
+        """Takes a link to a symbol or to another memory away."""
+        if target_id is not None:
+            return self._writing.unlink_memory(memory_id, target_id, edge_type)
+        return self._writing.unlink_code(memory_id, self._where(file, position, None))
+
+    async def access(self, memory_ids: Sequence[str], now: datetime) -> tuple[MemoryView, ...]:
+        """Counts an opening, copying or recall of each memory; not fsynced."""
+        memories = [self._writing.memory(memory_id) for memory_id in memory_ids]
+        self._merge(await self._appended(self._journal.access([memory.id for memory in memories], now)))
+        return tuple(self._show.memory(self._writing.memory(memory_id), now) for memory_id in memory_ids)
+
+    async def commit(self, write: Write[T]) -> T:
+        """Carries a planned write out; when it returns, the events are safe on disk.
+
+        Raises:
+            StoreError: the journal can't be written; nothing of the plan was stored.
+        """
+        # A client that cancels its request must not part what is on disk from what is in memory.
+        return await asyncio.shield(self._carry_out(write))
+
+    def commit_sync(self, write: Write[T]) -> T:
+        """`commit`, for callers without an event loop."""
+        try:
+            if write.events:
+                self._merge(self._journal.append(write.events).result())
+        except BaseException:
+            write.undo()
+            raise
+        return write.finish()
+
+    # Memories as documents --------------------------------------------------------------------------------
+
+    async def open_memories(self, memory_ids: Sequence[str], now: datetime) -> tuple[OpenedMemory, ...]:
+        """Writes memories as Markdown documents to be edited; counts as an access."""
+        await self.access(memory_ids, now)
+        memories = [self._writing.memory(memory_id) for memory_id in dict.fromkeys(memory_ids)]
+        found = []
+        for memory in memories:
+            path = await asyncio.to_thread(self._opened.write, memory, self._notes(memory))
+            found.append(OpenedMemory(memory.id, str(path)))
+        return tuple(found)
+
+    def opened_id(self, path: Path) -> str | None:
+        """The memory whose document the file is."""
+        memory_id = self._opened.id_of(path)
+        return memory_id if memory_id is not None and self._state.memory(memory_id) else None
+
+    async def save_opened(self, path: Path, text: str, now: datetime) -> MemoryChange:
+        """Stores what the user changed in a memory's document.
+
+        Raises:
+            InvalidArgument: the document's head is broken, or a value is not allowed.
+            NotFound: it is no memory's document.
+        """
+        memory_id = self.opened_id(path)
+        if memory_id is None:
+            raise NotFound(f"uri: {path.name} is no memory's document")
+        changes = self._opened.read(path, self._writing.memory(memory_id), text)
+        return await self.commit(self.update(memory_id, changes, now))
+
+    async def close_opened(self, path: Path) -> None:
+        """The editor let go of a memory's document."""
+        await asyncio.to_thread(self._opened.close, path)
+
+    # Inside -----------------------------------------------------------------------------------------------
+
+    @staticmethod
+    async def _appended(future: Future[tuple[Event, ...]]) -> tuple[Event, ...]:
+        return await asyncio.wrap_future(future)
+
+    async def _carry_out(self, write: Write[T]) -> T:
+        async with self._write_lock:
+            try:
+                if write.events:
+                    self._merge(await self._appended(self._journal.append(write.events)))
+            except BaseException:
+                write.undo()
+                raise
+            return write.finish()
+
+    def _load(self) -> None:
+        events = self._journal.load()
+        self._code.origin = read_head(self.layout)
+        self._writing.note_content(self._state.apply(events))
+
+    def _configure(self) -> None:
+        self._show.decay = DecayParams.from_settings(self.settings)
+        self._links.linking_enabled = self.settings.linking.enabled
+
+    def _look_outside(self) -> tuple[Sequence[Event], Origin]:
+        return self._journal.refresh(), read_head(self.layout)
+
+    def _merge(self, events: Iterable[Event]) -> None:
+        touched = self._state.apply(events)
+        self._writing.note_content(touched)
+        self._refresh(touched)
+
+    def _refresh(self, memory_ids: Iterable[str]) -> None:
+        if self._links.refresh(memory_ids):
+            self.generation += 1
+
+    async def _refresh_slowly(self, memory_ids: Sequence[str]) -> None:
+        for start in range(0, len(memory_ids), REFRESH_SLICE):
+            self._refresh(memory_ids[start : start + REFRESH_SLICE])
+            await asyncio.sleep(0)
+
+    def _put(self, file: str, document: Document) -> None:
+        if document.language is None:
+            return
+        on_disk = self._code.index.get(file)
+        if on_disk is not None:
+            self._settled.setdefault(file, on_disk)
+        self._code.index.put(file, document.symbols)
+
+    def _replace(self, files: Mapping[str, FileSymbols | None]) -> set[str]:
+        """Puts what the disk has of these files into the index, all of it before any memory is looked at.
+
+        Returns:
+            The memories that this may change.
+        """
+        before = {file: self._code.index.get(file) for file in files}
+        for file, symbols in files.items():
+            if symbols is None:
+                self._code.index.remove(file)
+                self._settled.pop(file, None)
+            else:
+                self._code.index.put(file, symbols)
+                self._settled[file] = symbols
+        touched: set[str] = set()
+        for file, symbols in files.items():
+            touched |= self._touched_by(file, before[file], symbols)
+        return touched
+
+    def _new_indexer(self) -> Indexer:
+        index = self.settings.index
+        options = IndexOptions(
+            exclude=tuple(index.exclude),
+            max_file_bytes=index.max_file_bytes,
+            languages=tuple(index.languages) if index.languages else None,
+        )
+        layout = self.layout
+        return Indexer(
+            layout.root,
+            layout.top,
+            self._cache,
+            self._clock,
+            options=options,
+            common_dir=layout.common_dir,
+        )
+
+    def _settle(self, files: Iterable[str]) -> None:
+        """Judges the memories that these files' text, now settled, may have changed."""
+        touched: set[str] = set()
+        for file in files:
+            if self._documents.is_settled(file):
+                after = self._code.index.get(file)
+                touched |= self._touched_by(file, self._settled.get(file), after)
+                if after is not None:
+                    self._settled[file] = after
+        if self._indexed:
+            self._refresh(touched)
+
+    def _touched_by(self, file: str, before: FileSymbols | None, after: FileSymbols | None) -> set[str]:
+        if before is not None and before == after:
+            return set()
+        old = before.symbols if before else ()
+        new = after.symbols if after else ()
+        names = {symbol.name for symbol in old} ^ {symbol.name for symbol in new}
+        if (before is None) != (after is None):
+            names |= names_of_file(file)
+        hashes = {h for symbol in new for h in (symbol.full_hash, symbol.body_hash) if h}
+        return self._links.memories_touched(file, names, hashes)
+
+    def _symbol_under(self, file: str, position: Position) -> tuple[SymbolKey, Range] | None:
+        document = self._documents.get(file)
+        if document is None or document.language is None:
+            return None
+        index = document.name_at(position)
+        if index is not None:
+            symbol = document.symbols.symbols[index]
+            name = document.symbols.ranges[index].name
+            return SymbolKey(file, symbol.qualname, symbol.ordinal), name
+        reference = document.reference_at(position)
+        resolved = resolve(self._code.index, file, reference) if reference is not None else None
+        return (resolved.key, reference.range) if resolved is not None and reference is not None else None
+
+    def _where(self, file: str | None, position: Position | None, candidate: SymbolKey | None) -> SymbolKey:
+        if candidate is not None:
+            if self._code.kind(candidate) is None:
+                raise InvalidArgument("candidate", f"{candidate.id} is not in the code now")
+            return candidate
+        if file is None:
+            raise InvalidArgument("uri", "is needed, with a position, to say which code is meant")
+        return self._code.target(file, position)
+
+    def _notes(self, memory: Memory) -> tuple[str, ...]:
+        """The head's comments of an opened memory."""
+        on = [
+            f"{self._show.place(link.target).label} in {link.target.file}"
+            for link in self._links.links_of(memory.id)
+            if not link.candidate
+        ]
+        where = f"on {' · '.join(on) or 'no code'} ({self._links.verdict_of(memory.id)})"
+        return (where, "save this document to keep your changes")

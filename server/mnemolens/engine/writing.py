@@ -1,0 +1,321 @@
+"""Plans writes: which events a capture, an edit or a repair means. Nothing here has a side effect.
+
+Owns the rules of what is written when (CONTRACT §3, §4). Fields are checked in `capture.py`; carrying a plan
+out is the workspace's.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from mnemolens.core.errors import InvalidArgument, NotFound
+from mnemolens.core.events import (
+    AnchorConfirm,
+    AnchorDrop,
+    AnchorPut,
+    BirthRecord,
+    EdgeDrop,
+    EdgePut,
+    EventData,
+    LinkAllow,
+    LinkDrop,
+    MemoryDone,
+    MemoryForget,
+    MemoryRestore,
+)
+from mnemolens.core.ids import new_ulid
+from mnemolens.core.memories import EDGE_TYPES, Anchor, Memory
+from mnemolens.core.symbols import SymbolKey
+from mnemolens.core.views import (
+    AnchorChange,
+    CaptureView,
+    LinkChange,
+    MemoryChange,
+    MemoryView,
+    place_label,
+)
+from mnemolens.engine.capture import is_empty, new_memory, normalised_hash, put_of_new, put_of_update
+from mnemolens.engine.code import Code
+from mnemolens.engine.links import Links
+from mnemolens.engine.requests import CaptureRequest
+from mnemolens.engine.show import Show
+from mnemolens.engine.write import Write
+from mnemolens.store.merge import MergedState
+
+DEFAULT_EDGE = "SAME_TOPIC"
+
+
+class Writing:
+    """Plans writes on one folder's memories.
+
+    Attributes:
+        author: who captures where the request does not say; git's user name.
+    """
+
+    def __init__(self, state: MergedState, links: Links, code: Code, show: Show) -> None:
+        self._state = state
+        self._links = links
+        self._code = code
+        self._show = show
+        self.author: str | None = None
+        self._same_content: dict[str, set[str]] = defaultdict(set)
+        self._hash_of: dict[str, str] = {}
+        self._planned: dict[str, SymbolKey | None] = {}
+
+    def note_content(self, memory_ids: frozenset[str]) -> None:
+        """Keeps the table of equal contents in step after these memories changed."""
+        for memory_id in memory_ids:
+            self._planned.pop(memory_id, None)
+            memory = self._state.memory(memory_id)
+            self._forget_content(memory_id)
+            if memory is not None and memory.status != "forgotten":
+                self._keep_content(memory_id, memory.content)
+
+    def preview(self, request: CaptureRequest, now: datetime) -> CaptureView:
+        """What `capture` would store and link; stores nothing."""
+        memory = new_memory(request, now, self._code.origin, self.author)
+        key = self._target(request)
+        duplicate, warnings = self._duplicates(memory, key, explicit=request.id is not None)
+        links = self._show.links(self._links.preview(memory, key))
+        return CaptureView(None, links, duplicate, warnings)
+
+    def capture(self, request: CaptureRequest, now: datetime) -> Write[CaptureView]:
+        """Stores a memory, anchored to the symbol at the request's position and to what its text names.
+
+        Raises:
+            InvalidArgument: a field is not allowed; names it.
+        """
+        memory = new_memory(request, now, self._code.origin, self.author)
+        key = self._target(request)
+        duplicate, warnings = self._duplicates(memory, key, explicit=request.id is not None)
+        if duplicate is not None and request.id is None:
+            return Write((), lambda: self._captured(duplicate, now, duplicate, warnings))
+        events: list[EventData] = [put_of_new(memory)]
+        if key is not None:
+            events.append(self._explicit_anchor(memory.id, key, supersedes=None))
+        events += self._links.births(memory, key)
+        self._keep_content(memory.id, memory.content)
+        self._planned[memory.id] = key
+        return Write(
+            tuple(events),
+            lambda: self._captured(memory.id, now, None, warnings),
+            lambda: self._forget_content(memory.id),
+        )
+
+    def update(self, memory_id: str, changes: Mapping[str, Any], now: datetime) -> Write[MemoryChange]:
+        """Changes fields; see `capture.put_of_update` for what a change may say."""
+        put = put_of_update(self.memory(memory_id), changes, self.author)
+        return Write(() if is_empty(put) else (put,), lambda: self._show.change(self.memory(memory_id), now))
+
+    def forget(self, memory_id: str, now: datetime) -> Write[MemoryView]:
+        """Hides a memory; `restore` brings it back."""
+        self.memory(memory_id)
+        return self._status(MemoryForget(memory=memory_id, by=self.author), memory_id, now)
+
+    def restore(self, memory_id: str, now: datetime) -> Write[MemoryView]:
+        """Makes a forgotten or done memory active again."""
+        self.memory(memory_id)
+        return self._status(MemoryRestore(memory=memory_id, by=self.author), memory_id, now)
+
+    def done(self, memory_id: str, now: datetime) -> Write[MemoryView]:
+        """Marks a memory as acted upon."""
+        self.memory(memory_id)
+        return self._status(MemoryDone(memory=memory_id, by=self.author), memory_id, now)
+
+    def confirm(self, memory_id: str, anchor_id: str | None, now: datetime) -> Write[AnchorChange]:
+        """Records that the memory is still true of the code as it is now: of one anchor's, or of all.
+
+        Raises:
+            InvalidArgument: no anchor is on any code that could be confirmed.
+        """
+        self.memory(memory_id)
+        events: list[EventData] = []
+        for anchor in self._anchors(memory_id, anchor_id):
+            placement = self._links.placements_of(memory_id).get(anchor.id)
+            birth = self._code.birth(placement.at) if placement and placement.at else None
+            if birth is not None:
+                events.append(AnchorConfirm.of(anchor.id, birth.state, self.author))
+        if not events:
+            raise InvalidArgument("id", "this memory is on no code now; re-anchor it instead")
+        return Write(tuple(events), lambda: self._show.anchor_change(self.memory(memory_id), now))
+
+    def reanchor(
+        self, memory_id: str, anchor_id: str | None, key: SymbolKey, now: datetime
+    ) -> Write[MemoryChange]:
+        """Puts the memory on another symbol; the anchor given, else the one most astray, is replaced."""
+        self.memory(memory_id)
+        old = self._worst(memory_id, self._anchors(memory_id, anchor_id))
+        event = self._explicit_anchor(memory_id, key, supersedes=old.id if old else None)
+        return Write((event,), lambda: self._show.change(self.memory(memory_id), now))
+
+    def link_code(self, memory_id: str, key: SymbolKey, relevance: float | None) -> Write[LinkChange]:
+        """Links the memory to a symbol by the user's own word, which takes back an earlier refusal."""
+        memory = self.memory(memory_id)
+        value = 1.0 if relevance is None else _unit("relevance", relevance)
+        event = self._explicit_anchor(memory_id, key, supersedes=None)
+        allowed = [
+            LinkAllow(memory=memory_id, evidence=evidence, name=name)
+            for evidence, name in self._evidence(memory, key)
+            if self._state.link_dropped(memory_id, evidence, name)
+        ]
+        events: tuple[EventData, ...] = (event.model_copy(update={"relevance": value}), *allowed)
+        return Write(events, lambda: self._link_change(memory_id))
+
+    def unlink_code(self, memory_id: str, key: SymbolKey) -> Write[LinkChange]:
+        """Takes the memory off a symbol: anchors are dropped, names in its text are refused there."""
+        memory = self.memory(memory_id)
+        placements = self._links.placements_of(memory_id)
+        here = [a for a in self._state.anchors_of(memory_id) if (p := placements.get(a.id)) and p.at == key]
+        events: list[EventData] = [
+            AnchorDrop(anchor=a.id, by=self.author) for a in here if a.evidence is None
+        ]
+        events += [
+            LinkDrop(memory=memory_id, evidence=evidence, name=name, by=self.author)
+            for evidence, name in self._evidence(memory, key)
+        ]
+        if not events:
+            raise InvalidArgument("position", f"the memory is not linked to {self._label(key)}")
+        return Write(tuple(events), lambda: self._link_change(memory_id))
+
+    def link_memory(
+        self, memory_id: str, target_id: str, edge_type: str | None, weight: float | None, now: datetime
+    ) -> Write[LinkChange]:
+        """Links the memory to another memory."""
+        edge = self._edge(memory_id, target_id, edge_type)
+        value = 1.0 if weight is None else _unit("weight", weight)
+        put = EdgePut(
+            source=edge[0], target=edge[1], type=edge[2], weight=value, created_at=now, by=self.author
+        )
+        return Write((put,), lambda: self._link_change(memory_id))
+
+    def unlink_memory(self, memory_id: str, target_id: str, edge_type: str | None) -> Write[LinkChange]:
+        """Takes a link between memories away."""
+        source, target, kind = self._edge(memory_id, target_id, edge_type)
+        drop = EdgeDrop(source=source, target=target, type=kind, by=self.author)
+        return Write((drop,), lambda: self._link_change(memory_id))
+
+    def memory(self, memory_id: str) -> Memory:
+        """The memory.
+
+        Raises:
+            NotFound: no memory has that id.
+        """
+        memory = self._state.memory(memory_id)
+        if memory is None:
+            raise NotFound(f"id: no memory {memory_id!r}")
+        return memory
+
+    def _status(
+        self, event: MemoryForget | MemoryRestore | MemoryDone, memory_id: str, now: datetime
+    ) -> Write[MemoryView]:
+        return Write((event,), lambda: self._show.memory(self.memory(memory_id), now))
+
+    def _target(self, request: CaptureRequest) -> SymbolKey | None:
+        if request.file is None:
+            return None
+        position = request.range.start if request.position is None and request.range else request.position
+        return self._code.target(request.file, position)
+
+    def _captured(
+        self, memory_id: str, now: datetime, duplicate: str | None, warnings: tuple[str, ...]
+    ) -> CaptureView:
+        change = self._show.change(self.memory(memory_id), now)
+        return CaptureView(change.view, change.links, duplicate, warnings)
+
+    def _duplicates(
+        self, memory: Memory, key: SymbolKey | None, *, explicit: bool
+    ) -> tuple[str | None, tuple[str, ...]]:
+        """The earlier memory of the same content on the same symbol, and warnings about others."""
+        same = sorted(self._same_content[normalised_hash(memory.content)] - {memory.id})
+        here = next((other for other in same if self._is_on(other, key)), None)
+        if here is not None:
+            words = "is stored again, since an id was given" if explicit else "nothing new was stored"
+            return here, (f"the same text is on {self._label(key)} already: {words}",)
+        if same:
+            return None, (f"the same text is stored elsewhere already, as memory {same[0]}",)
+        return None, ()
+
+    def _is_on(self, memory_id: str, key: SymbolKey | None) -> bool:
+        if memory_id in self._planned:
+            return self._planned[memory_id] == key
+        if key is None:
+            return not self._state.anchors_of(memory_id)
+        return memory_id in self._links.on_symbol(key)
+
+    def _explicit_anchor(self, memory_id: str, key: SymbolKey, supersedes: str | None) -> AnchorPut:
+        birth = self._code.birth(key)
+        if birth is None:
+            raise InvalidArgument("uri", f"{key.file} can't be read")
+        return AnchorPut(
+            anchor=new_ulid(),
+            memory=memory_id,
+            birth=BirthRecord.of(birth),
+            supersedes=supersedes,
+            by=self.author,
+        )
+
+    def _anchors(self, memory_id: str, anchor_id: str | None) -> Sequence[Anchor]:
+        anchors = self._state.anchors_of(memory_id)
+        if anchor_id is None:
+            return anchors
+        found = [anchor for anchor in anchors if anchor.id == anchor_id]
+        if not found:
+            raise InvalidArgument("anchorId", f"memory {memory_id!r} has no anchor {anchor_id!r}")
+        return found
+
+    def _worst(self, memory_id: str, anchors: Sequence[Anchor]) -> Anchor | None:
+        """The explicit anchor that is off its code, else the first explicit one."""
+        placements = self._links.placements_of(memory_id)
+        explicit = [anchor for anchor in anchors if anchor.evidence is None]
+        astray = [a for a in explicit if (p := placements.get(a.id)) is None or p.at is None]
+        return next(iter(astray or explicit), None)
+
+    def _evidence(self, memory: Memory, key: SymbolKey) -> set[tuple[str, str]]:
+        """(evidence text, symbol id) of every derived link between the memory and the symbol."""
+        placements = self._links.placements_of(memory.id)
+        found = {
+            (anchor.evidence.text, anchor.birth.state.key.id)
+            for anchor in self._state.anchors_of(memory.id)
+            if anchor.evidence is not None
+            and (anchor.birth.state.key == key or ((p := placements.get(anchor.id)) and p.at == key))
+        }
+        for link in self._links.preview(memory, None):
+            if link.target == key and link.evidence is not None:
+                found.add((link.evidence.text, key.id))
+        return found
+
+    def _edge(self, memory_id: str, target_id: str, edge_type: str | None) -> tuple[str, str, str]:
+        self.memory(memory_id)
+        if self._state.memory(target_id) is None:
+            raise NotFound(f"targetId: no memory {target_id!r}")
+        if memory_id == target_id:
+            raise InvalidArgument("targetId", "a memory can't be linked to itself")
+        kind = DEFAULT_EDGE if edge_type is None else edge_type
+        if kind not in EDGE_TYPES:
+            raise InvalidArgument("edgeType", f"{kind!r} is not one of {', '.join(EDGE_TYPES)}")
+        return memory_id, target_id, kind
+
+    def _link_change(self, memory_id: str) -> LinkChange:
+        links = self._show.links(self._links.links_of(memory_id))
+        return LinkChange(links, tuple(self._state.edges_of(memory_id)))
+
+    def _label(self, key: SymbolKey | None) -> str:
+        return place_label(key, self._code.kind(key) or "function") if key else "no code"
+
+    def _keep_content(self, memory_id: str, content: str) -> None:
+        value = normalised_hash(content)
+        self._hash_of[memory_id] = value
+        self._same_content[value].add(memory_id)
+
+    def _forget_content(self, memory_id: str) -> None:
+        self._planned.pop(memory_id, None)
+        value = self._hash_of.pop(memory_id, None)
+        if value is not None:
+            self._same_content[value].discard(memory_id)
+
+
+def _unit(name: str, value: float) -> float:
+    if isinstance(value, bool) or not 0 <= value <= 1:
+        raise InvalidArgument(name, f"must be from 0 to 1, not {value}")
+    return float(value)
