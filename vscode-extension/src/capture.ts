@@ -82,16 +82,16 @@ class CaptureInput {
     this.cancellation.dispose();
     const cancellation = new vscode.CancellationTokenSource();
     this.cancellation = cancellation;
-    const content = this.box.value;
+    const blank = this.box.value.trim() === '';
     try {
-      const argument = { content, ...this.target };
+      // A blank memory is refused, yet its target is worth showing before anything is typed: a dot stands for it.
+      const argument = { content: blank ? '.' : this.box.value, ...this.target };
       const result = await this.server.run<PreviewResult>(SERVER_COMMANDS.preview, argument, cancellation.token);
       if (!cancellation.token.isCancellationRequested) {
-        this.box.prompt = capturePrompt(result, this.fallback);
+        this.box.prompt = capturePrompt(blank ? { links: result.links, warnings: [] } : result, this.fallback);
       }
     } catch (error) {
-      // Nothing is wrong yet while nothing is typed: the server may refuse an empty text.
-      if (!cancellation.token.isCancellationRequested && content.trim() !== '') {
+      if (!cancellation.token.isCancellationRequested) {
         this.refuse(error);
       }
     }
