@@ -76,6 +76,13 @@ class Folder:
         request = CaptureRequest(content, file=file, position=position, **fields)
         return self.run(self.workspace.commit(self.workspace.capture(request, self.now)))
 
+    def remember(self, content: str, file: str | None = None, at: str | None = None, **fields) -> str:
+        """Captures; the new memory's id."""
+        return self.capture(content, file, at, **fields).view.memory.id
+
+    def commit(self, write):
+        return self.run(self.workspace.commit(write))
+
     def hover(self, file: str, needle: str, *, nth: int = 1, offset: int = 0) -> HoverView | None:
         return self.workspace.hover(file, self.find(file, needle, nth=nth, offset=offset), self.now)
 

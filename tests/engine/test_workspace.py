@@ -9,6 +9,10 @@ from mnemolens.core.errors import InvalidArgument, NotFound
 from mnemolens.core.symbols import SymbolKey
 from mnemolens.engine.requests import CaptureRequest, ListRequest
 
+NOTE = "Retry must stay idempotent"
+HERE = ("billing.py", "receipt = provider")
+"""Inside charge()."""
+
 BILLING = '''"""Charges customers."""
 
 
@@ -52,14 +56,14 @@ class TestTheMainJob:
     def test_capture_shows_on_the_definition_and_on_a_call_in_another_file(self, shop):
         shop.open("billing.py")
         shop.open("checkout.py")
-        shop.capture("Retry must stay idempotent", "billing.py", "receipt = provider")
-        assert shop.titles("billing.py", "charge(amount") == ["Retry must stay idempotent"]
-        assert shop.titles("checkout.py", "charge(total") == ["Retry must stay idempotent"]
-        assert shop.titles("checkout.py", "charge", nth=1) == ["Retry must stay idempotent"], "the import"
+        shop.capture(NOTE, *HERE)
+        assert shop.titles("billing.py", "charge(amount") == [NOTE]
+        assert shop.titles("checkout.py", "charge(total") == [NOTE]
+        assert shop.titles("checkout.py", "charge", nth=1) == [NOTE], "the import"
 
     def test_a_hover_elsewhere_is_nothing(self, shop):
         shop.open("billing.py")
-        shop.capture("Retry must stay idempotent", "billing.py", "receipt = provider")
+        shop.capture(NOTE, *HERE)
         assert shop.hover("billing.py", "provider.post") is None
         assert shop.hover("billing.py", "refund(receipt") is None
         assert shop.hover("billing.py", "Charges customers") is None
@@ -67,7 +71,7 @@ class TestTheMainJob:
     def test_lens_counts_the_symbols_own_memories(self, shop):
         shop.open("billing.py")
         assert shop.lenses("billing.py") == {}
-        shop.capture("Retry must stay idempotent", "billing.py", "receipt = provider")
+        shop.capture(NOTE, *HERE)
         assert shop.lenses("billing.py") == {3: "1 memory"}
         shop.capture("The provider rounds half up", "billing.py", "receipt = provider")
         assert shop.lenses("billing.py") == {3: "2 memories"}
@@ -75,15 +79,13 @@ class TestTheMainJob:
 
     def test_everything_is_found_again_after_a_restart(self, shop):
         shop.open("billing.py")
-        captured = shop.capture(
-            "Retry must stay idempotent", "billing.py", "receipt = provider", tags=("pay",)
-        )
+        captured = shop.capture(NOTE, *HERE, tags=("pay",))
         shop.restart()
         shop.open("billing.py")
-        assert shop.titles("billing.py", "charge(amount") == ["Retry must stay idempotent"]
+        assert shop.titles("billing.py", "charge(amount") == [NOTE]
         assert shop.lenses("billing.py") == {3: "1 memory"}
         found = shop.workspace.get(captured.view.memory.id, shop.now).view.memory
-        assert (found.content, found.tags) == ("Retry must stay idempotent", ("pay",))
+        assert (found.content, found.tags) == (NOTE, ("pay",))
 
     def test_nothing_is_written_into_the_folder_before_the_first_capture(self, tmp_path):
         folder = Folder(tmp_path, {"billing.py": BILLING})
@@ -98,13 +100,13 @@ class TestTheMainJob:
 
     def test_typing_above_moves_lens_and_hover_at_once(self, shop):
         shop.open("billing.py")
-        shop.capture("Retry must stay idempotent", "billing.py", "receipt = provider")
+        shop.capture(NOTE, *HERE)
         shop.workspace.open_document("billing.py", "python", "import os\n\n\n" + BILLING)
         assert shop.lenses("billing.py") == {6: "1 memory"}
 
     def test_two_windows_see_each_others_captures(self, shop):
         other = Folder(shop.root)
-        captured = other.capture("Retry must stay idempotent", "billing.py", "receipt = provider")
+        captured = other.capture(NOTE, *HERE)
         shop.pass_time(1)
         assert shop.lenses("billing.py") == {3: "1 memory"}
         assert shop.workspace.get(captured.view.memory.id, shop.now).view.verdict == "fresh"
@@ -115,9 +117,7 @@ class TestVerdicts:
     @pytest.fixture
     def noted(self, shop):
         shop.open("billing.py")
-        self.id = shop.capture(
-            "Retry must stay idempotent", "billing.py", "receipt = provider"
-        ).view.memory.id
+        self.id = shop.remember(NOTE, *HERE)
         return shop
 
     def rewrite(self, folder, text):
@@ -150,9 +150,7 @@ class TestVerdicts:
 
     def test_an_identifier_that_the_memory_names_is_gone(self, shop):
         shop.open("billing.py")
-        self.id = shop.capture(
-            "`ledger` must be appended last", "billing.py", "receipt = provider"
-        ).view.memory.id
+        self.id = shop.remember("`ledger` must be appended last", "billing.py", "receipt = provider")
         self.rewrite(shop, retitled(BILLING, "    ledger.append((customer, amount, receipt.id))\n", ""))
         assert shop.verdict(self.id) == "drifted"
 
@@ -185,7 +183,7 @@ class TestVerdicts:
     def test_class_and_file_anchors_do_not_drift_with_a_members_body(self, tmp_path):
         text = "class Till:\n    def open(self):\n        return self.key.turn()\n"
         folder = Folder(tmp_path, {"till.py": text})
-        on_class = folder.capture("Tills are singletons", "till.py", "class Till").view.memory.id
+        on_class = folder.remember("Tills are singletons", "till.py", "class Till")
         on_file = folder.run(
             folder.workspace.commit(
                 folder.workspace.capture(CaptureRequest("Ported from Perl", file="till.py"), folder.now)
@@ -200,9 +198,7 @@ class TestVerdicts:
 
 class TestFollowing:
     def test_a_rename_is_followed_by_the_body_and_remembered(self, shop):
-        memory_id = shop.capture(
-            "Retry must stay idempotent", "billing.py", "receipt = provider"
-        ).view.memory.id
+        memory_id = shop.remember(NOTE, *HERE)
         shop.write_seen("billing.py", retitled(BILLING, "def charge(", "def take_payment("))
         assert shop.lenses("billing.py") == {3: "1 memory"}
         shop.pass_time(1)
@@ -213,9 +209,7 @@ class TestFollowing:
         assert (anchor.verdict, anchor.edited) == ("fresh", True)
 
     def test_there_and_back_again_is_exact(self, shop):
-        memory_id = shop.capture(
-            "Retry must stay idempotent", "billing.py", "receipt = provider"
-        ).view.memory.id
+        memory_id = shop.remember(NOTE, *HERE)
         shop.write_seen("billing.py", retitled(BILLING, "def charge(", "def take_payment("))
         shop.pass_time(1)
         shop.write_seen("billing.py", BILLING)
@@ -223,9 +217,7 @@ class TestFollowing:
         assert (anchor.at.qualname, anchor.stage, anchor.verdict) == ("charge", "place", "fresh")
 
     def test_a_move_to_another_file_is_followed(self, shop):
-        memory_id = shop.capture(
-            "Retry must stay idempotent", "billing.py", "receipt = provider"
-        ).view.memory.id
+        memory_id = shop.remember(NOTE, *HERE)
         head, _, rest = BILLING.partition("def refund")
         shop.write("payments.py", head)
         shop.write("billing.py", "def refund" + rest)
@@ -235,9 +227,7 @@ class TestFollowing:
         assert shop.workspace.get(memory_id, shop.now).anchors[0].at.id == "payments.py::charge"
 
     def test_a_move_while_no_server_ran_is_followed(self, shop):
-        memory_id = shop.capture(
-            "Retry must stay idempotent", "billing.py", "receipt = provider"
-        ).view.memory.id
+        memory_id = shop.remember(NOTE, *HERE)
         shop.close()
         shop.write("payments.py", BILLING)
         (shop.root / "billing.py").unlink()
@@ -245,9 +235,7 @@ class TestFollowing:
         assert shop.workspace.get(memory_id, shop.now).anchors[0].at.id == "payments.py::charge"
 
     def test_of_two_equal_bodies_neither_is_taken(self, shop):
-        memory_id = shop.capture(
-            "Retry must stay idempotent", "billing.py", "receipt = provider"
-        ).view.memory.id
+        memory_id = shop.remember(NOTE, *HERE)
         shop.write("a.py", retitled(BILLING, "def charge(", "def pay("))
         shop.write("b.py", retitled(BILLING, "def charge(", "def bill("))
         (shop.root / "billing.py").unlink()
@@ -258,16 +246,14 @@ class TestFollowing:
 
     def test_a_short_body_alone_is_no_proof(self, tmp_path):
         folder = Folder(tmp_path, {"a.py": "def first(self):\n    return self.x\n"})
-        memory_id = folder.capture("x is cached", "a.py", "return").view.memory.id
+        memory_id = folder.remember("x is cached", "a.py", "return")
         folder.write_seen("a.py", "import os\n")
         folder.write_seen("b.py", "def other(self):\n    return self.x\n")
         assert folder.verdict(memory_id) == "lost"
         folder.close()
 
     def test_a_copy_never_takes_the_memory(self, shop):
-        memory_id = shop.capture(
-            "Retry must stay idempotent", "billing.py", "receipt = provider"
-        ).view.memory.id
+        memory_id = shop.remember(NOTE, *HERE)
         shop.write_seen("aaa.py", BILLING)
         assert shop.workspace.get(memory_id, shop.now).anchors[0].at.id == "billing.py::charge"
         assert shop.lenses("aaa.py") == {}
@@ -307,12 +293,8 @@ class TestLinking:
         assert shop.lenses("billing.py") == {3: "1 memory"}
 
     def test_a_derived_anchor_counts_only_while_the_text_holds_its_evidence(self, shop):
-        memory_id = shop.capture("charge() may be called twice").view.memory.id
-        shop.run(
-            shop.workspace.commit(
-                shop.workspace.update(memory_id, {"content": "refund() may be called twice"}, shop.now)
-            )
-        )
+        memory_id = shop.remember("charge() may be called twice")
+        shop.commit(shop.workspace.update(memory_id, {"content": "refund() may be called twice"}, shop.now))
         assert shop.lenses("billing.py") == {12: "1 memory"}
 
     def test_off_by_setting(self, shop):
@@ -345,14 +327,12 @@ class TestLinking:
             "other.py::charge",
         }
         assert shop.lenses("billing.py") == {}
-        change = shop.run(
-            shop.workspace.commit(
-                shop.workspace.link(
-                    view.view.memory.id,
-                    file="other.py",
-                    position=shop.find("other.py", "charge"),
-                    now=shop.now,
-                )
+        change = shop.commit(
+            shop.workspace.link(
+                view.view.memory.id,
+                file="other.py",
+                position=shop.find("other.py", "charge"),
+                now=shop.now,
             )
         )
         assert change.links[0].target.id == "other.py::charge"
@@ -361,57 +341,49 @@ class TestLinking:
 
 class TestRepair:
     def test_unlink_is_a_standing_refusal_and_link_takes_it_back(self, shop):
-        memory_id = shop.capture("charge() may be called twice").view.memory.id
+        memory_id = shop.remember("charge() may be called twice")
         at = shop.find("billing.py", "charge(")
-        shop.run(shop.workspace.commit(shop.workspace.unlink(memory_id, file="billing.py", position=at)))
+        shop.commit(shop.workspace.unlink(memory_id, file="billing.py", position=at))
         assert shop.lenses("billing.py") == {}
         shop.restart()
         assert shop.lenses("billing.py") == {}
-        shop.run(
-            shop.workspace.commit(
-                shop.workspace.link(memory_id, file="billing.py", position=at, now=shop.now)
-            )
-        )
+        shop.commit(shop.workspace.link(memory_id, file="billing.py", position=at, now=shop.now))
         assert shop.lenses("billing.py") == {3: "1 memory"}
 
     def test_unlink_of_what_is_not_linked_is_an_error(self, shop):
-        memory_id = shop.capture("a note about nothing").view.memory.id
+        memory_id = shop.remember("a note about nothing")
         with pytest.raises(InvalidArgument, match="not linked"):
             shop.workspace.unlink(memory_id, file="billing.py", position=shop.find("billing.py", "charge("))
 
     def test_reanchor_replaces_the_lost_anchor(self, shop):
-        memory_id = shop.capture(
-            "Retry must stay idempotent", "billing.py", "receipt = provider"
-        ).view.memory.id
+        memory_id = shop.remember(NOTE, *HERE)
         shop.write_seen("billing.py", BILLING[BILLING.index("def refund") :])
         assert shop.verdict(memory_id) == "lost"
         write = shop.workspace.reanchor(
             memory_id, file="billing.py", position=shop.find("billing.py", "refund"), now=shop.now
         )
-        shop.run(shop.workspace.commit(write))
+        shop.commit(write)
         detail = shop.workspace.get(memory_id, shop.now)
         assert [anchor.at.id for anchor in detail.anchors] == ["billing.py::refund"]
         assert detail.view.verdict == "fresh"
 
     def test_reanchor_on_a_candidate(self, shop):
-        memory_id = shop.capture(
-            "Retry must stay idempotent", "billing.py", "receipt = provider"
-        ).view.memory.id
+        memory_id = shop.remember(NOTE, *HERE)
         write = shop.workspace.reanchor(
             memory_id, candidate=SymbolKey("checkout.py", "checkout"), now=shop.now
         )
-        assert shop.run(shop.workspace.commit(write)).links[0].target.id == "checkout.py::checkout"
+        assert shop.commit(write).links[0].target.id == "checkout.py::checkout"
         with pytest.raises(InvalidArgument, match="candidate"):
             shop.workspace.reanchor(memory_id, candidate=SymbolKey("checkout.py", "nowhere"), now=shop.now)
 
     def test_confirm_without_code_is_an_error(self, shop):
-        memory_id = shop.capture("a note about nothing").view.memory.id
+        memory_id = shop.remember("a note about nothing")
         with pytest.raises(InvalidArgument, match="re-anchor"):
             shop.workspace.confirm(memory_id, None, shop.now)
 
     def test_actions_offer_repair_where_it_is_needed(self, shop):
         shop.open("billing.py")
-        shop.capture("Retry must stay idempotent", "billing.py", "receipt = provider")
+        shop.capture(NOTE, *HERE)
         at = shop.find("billing.py", "charge(")
         assert {a.act for a in shop.workspace.actions("billing.py", at, shop.now)} == {"open", "forget"}
         text = BILLING[BILLING.index("def refund") :]
@@ -423,25 +395,23 @@ class TestRepair:
 
 class TestChanging:
     def test_forget_and_restore(self, shop):
-        memory_id = shop.capture("Retry must stay idempotent", "billing.py", "def charge").view.memory.id
-        shop.run(shop.workspace.commit(shop.workspace.forget(memory_id, shop.now)))
+        memory_id = shop.remember(NOTE, "billing.py", "def charge")
+        shop.commit(shop.workspace.forget(memory_id, shop.now))
         assert shop.lenses("billing.py") == {}
         assert shop.workspace.list(ListRequest(), shop.now).total == 0
         assert shop.workspace.list(ListRequest(include_forgotten=True), shop.now).total == 1
-        shop.run(shop.workspace.commit(shop.workspace.restore(memory_id, shop.now)))
+        shop.commit(shop.workspace.restore(memory_id, shop.now))
         assert shop.lenses("billing.py") == {3: "1 memory"}
 
     def test_update_changes_only_what_is_given(self, shop):
         made = shop.capture(
             "first line\nsecond", "billing.py", "def charge", tags=("a", "b"), metadata={"x": 1}
         )
-        change = shop.run(
-            shop.workspace.commit(
-                shop.workspace.update(
-                    made.view.memory.id,
-                    {"content": "other words", "tags": ["b", "c"], "metadata": {"y": 2, "x": None}},
-                    shop.now,
-                )
+        change = shop.commit(
+            shop.workspace.update(
+                made.view.memory.id,
+                {"content": "other words", "tags": ["b", "c"], "metadata": {"y": 2, "x": None}},
+                shop.now,
             )
         )
         memory = change.view.memory
@@ -467,7 +437,7 @@ class TestChanging:
         ],
     )
     def test_a_wrong_value_is_an_error_that_names_the_field(self, shop, changes, field):
-        memory_id = shop.capture("a note").view.memory.id
+        memory_id = shop.remember("a note")
         with pytest.raises(InvalidArgument) as caught:
             shop.workspace.update(memory_id, changes, shop.now)
         assert caught.value.field == field
@@ -478,7 +448,7 @@ class TestChanging:
                 act("nope", shop.now)
 
     def test_an_access_counts_and_survives(self, shop):
-        memory_id = shop.capture("a note").view.memory.id
+        memory_id = shop.remember("a note")
         for _ in range(3):
             shop.run(shop.workspace.access([memory_id], shop.now))
         shop.restart()
@@ -500,14 +470,14 @@ class TestDuplicates:
         assert shop.workspace.list(ListRequest(), shop.now).total == 1
 
     def test_the_same_words_elsewhere_are_stored_with_a_warning(self, shop):
-        shop.capture("Retry must stay idempotent", "billing.py", "def charge")
-        other = shop.capture("Retry must stay idempotent", "billing.py", "def refund")
+        shop.capture(NOTE, "billing.py", "def charge")
+        other = shop.capture(NOTE, "billing.py", "def refund")
         assert (other.duplicate_of, len(other.warnings)) == (None, 1)
         assert shop.workspace.list(ListRequest(), shop.now).total == 2
 
     def test_an_explicit_id_is_always_stored_with_a_warning(self, shop):
-        shop.capture("Retry must stay idempotent", "billing.py", "def charge")
-        other = shop.capture("Retry must stay idempotent", "billing.py", "def charge", id="mine")
+        shop.capture(NOTE, "billing.py", "def charge")
+        other = shop.capture(NOTE, "billing.py", "def charge", id="mine")
         assert other.view.memory.id == "mine"
         assert other.warnings
 
@@ -562,7 +532,7 @@ class TestListing:
 
 class TestOpenedDocuments:
     def test_saving_the_document_stores_what_was_changed(self, shop):
-        memory_id = shop.capture("Retry must stay idempotent", "billing.py", "def charge").view.memory.id
+        memory_id = shop.remember(NOTE, "billing.py", "def charge")
         (opened,) = shop.run(shop.workspace.open_memories([memory_id], shop.now))
         path = shop.root.__class__(opened.path)
         text = path.read_text("utf-8")
@@ -575,7 +545,7 @@ class TestOpenedDocuments:
         assert not path.exists()
 
     def test_saving_unchanged_stores_nothing(self, shop):
-        memory_id = shop.capture("  odd   layout\n\n\nkept \n", "billing.py", "def charge").view.memory.id
+        memory_id = shop.remember("  odd   layout\n\n\nkept \n", "billing.py", "def charge")
         (opened,) = shop.run(shop.workspace.open_memories([memory_id], shop.now))
         path = shop.root.__class__(opened.path)
         before = shop.workspace.journal_status().events
@@ -587,12 +557,12 @@ class TestOpenedDocuments:
         ["no head at all", "---\ntitle: [unclosed\n---\nx", "---\n- a list\n---\nx", "---\ntitle: x\nbody"],
     )
     def test_a_broken_head_is_one_clear_error_and_nothing_is_lost(self, shop, text):
-        memory_id = shop.capture("Retry must stay idempotent").view.memory.id
+        memory_id = shop.remember(NOTE)
         (opened,) = shop.run(shop.workspace.open_memories([memory_id], shop.now))
         path = shop.root.__class__(opened.path)
         with pytest.raises(InvalidArgument):
             shop.run(shop.workspace.save_opened(path, text, shop.now))
-        assert shop.workspace.get(memory_id, shop.now).view.memory.content == "Retry must stay idempotent"
+        assert shop.workspace.get(memory_id, shop.now).view.memory.content == NOTE
 
     def test_any_id_makes_a_file_name(self, shop):
         for memory_id in ("../../etc/passwd", "a/b\\c:d", ".", "é" * 200, "CON"):
@@ -605,7 +575,7 @@ class TestOpenedDocuments:
 
 
 def test_status_counts(shop):
-    shop.capture("Retry must stay idempotent", "billing.py", "def charge")
+    shop.capture(NOTE, "billing.py", "def charge")
     shop.capture("about nothing")
     status = shop.workspace.status()
     assert (status.files, status.symbols, status.memories) == (2, 3, 2)
