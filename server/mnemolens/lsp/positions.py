@@ -59,8 +59,7 @@ class Positions:
 def whole_text(text: str) -> str:
     """The text with each lone surrogate replaced by U+FFFD, so that it can be written as UTF-8.
 
-    Clients cut strings in the middle of a pair, and JSON carries that faithfully. In UTF-16 the replacement is
-    as wide, so positions stay right.
+    Clients cut strings in the middle of a pair, and JSON carries that faithfully.
     """
     try:
         text.encode()
