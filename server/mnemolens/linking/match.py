@@ -112,7 +112,7 @@ class _Matching:
                 self._paths[mention.field].append((mention.start, mention.end, files[0]))
 
     def names_of_text(self) -> None:
-        names = [mention for mention in self._mentions if mention.rule != "path"]
+        names = self._distinct_names()
         for mention in names:
             self._class_names.update(
                 part for part in name_parts(mention.text) if self._is_class(part) and _names_class(mention)
@@ -120,6 +120,15 @@ class _Matching:
         undecided = [mention for mention in names if not self._resolve(mention, finally_=False)]
         for mention in undecided:
             self._resolve(mention, finally_=True)
+
+    def _distinct_names(self) -> list[Mention]:
+        """The mentions of names; of those that can't but mean the same, the first."""
+        first: dict[tuple[str, str, str | None, str | None], Mention] = {}
+        for mention in self._mentions:
+            if mention.rule != "path":
+                same = (mention.text, mention.rule, mention.scope, self._near_file(mention))
+                first.setdefault(same, mention)
+        return list(first.values())
 
     def _decide_file(self, found: Found, relevance: float) -> tuple[tuple[str, ...], float]:
         files = found.files
@@ -240,9 +249,7 @@ class _Matching:
             scope = scope.replace("\\", "/").lstrip("./").replace("/", ".")
         elif place.file == scope or place.file.endswith("/" + scope):
             return True
-        wanted = [part for part in scope.split(".") if part]
-        module = list(module_parts(place.file))
-        return bool(wanted) and module[-len(wanted) :] == wanted
+        return _is_module(place.file, tuple(part for part in scope.split(".") if part))
 
     def _led_in(self) -> frozenset[str]:
         """Words after "from", "in", "of": a module may be meant."""
@@ -266,7 +273,9 @@ class _Matching:
         return any(self._lookup.kind_of(key) in CLASS_KINDS for key in self._places(name))
 
     def _add_module(self, mention: Mention, parts: tuple[str, ...]) -> None:
-        files = find_modules(parts, self._lookup)
+        files = find_modules(parts, self._lookup) or (
+            find_modules(parts[1:], self._lookup) if len(parts) > 2 else ()
+        )
         if len(files) == 1:
             self._add_file(files[0], SURE, "content_file_match", _evidence(mention))
 
@@ -302,10 +311,25 @@ def _ends_with(key: SymbolKey, parts: tuple[str, ...]) -> bool:
 
 def _module_qualifies(key: SymbolKey, parts: tuple[str, ...]) -> bool:
     """Whether leading parts are the file's module and the rest the symbol: `src.utils.join`, `utils.join`."""
-    module = module_parts(key.file)
     return any(
-        module[-cut:] == parts[:cut] and key.qualname == ".".join(parts[cut:])
-        for cut in range(min(len(module), len(parts) - 1), 0, -1)
+        key.qualname == ".".join(parts[cut:]) and _is_module(key.file, parts[:cut])
+        for cut in range(len(parts) - 1, 0, -1)
+    )
+
+
+def _is_module(file: str, wanted: tuple[str, ...]) -> bool:
+    """Whether a dotted module name means this file, or the package it lies in (which may re-export).
+
+    The project's own top package may have another name on disk (`shop.cli` in `src/cli`), so the first part
+    is optional unless it leads out of the project.
+    """
+    module = module_parts(file)
+    shorter = wanted[1:] if wanted and wanted[0] not in FOREIGN else ()
+    return any(
+        own[-len(dotted) :] == dotted
+        for dotted in (wanted, shorter)
+        if dotted
+        for own in (module, module[:-1])
     )
 
 

@@ -14,8 +14,10 @@ from mnemolens.core.identifiers import IDENTIFIER, LATIN_LETTERS, is_common_word
 from mnemolens.linking.values import Mention
 from mnemolens.linking.vocabulary import BUILT_IN, CODE_KEYWORDS, FILE_EXTENSIONS
 
-SCAN_LIMIT = 200_000
+SCAN_LIMIT = 100_000
 MAX_MENTIONS = 5_000
+MAX_NAME_LENGTH = 500
+"""Longer stretches are no names and no paths, but data."""
 MIN_BARE_LENGTH = 4
 """Shorter bare words are never taken for names; written as code or called, they are."""
 
@@ -97,7 +99,8 @@ def mentions(title: str, content: str) -> tuple[Mention, ...]:
     found: list[Mention] = []
     for field, text in (("title", title), ("content", content)):
         for mention in _Reader(field, text[:SCAN_LIMIT]).read():
-            found.append(mention)
+            if mention.end - mention.start <= MAX_NAME_LENGTH:
+                found.append(mention)
             if len(found) >= MAX_MENTIONS:
                 return tuple(found)
     return tuple(found)
@@ -184,7 +187,7 @@ class _Reader:
         if before.endswith("--") or (before == "-" and start == 1):
             return
         called = after.startswith("(") and not _PLURAL.match(self._text, end)
-        if place.fenced and called and (text in BUILT_IN or (before.endswith(".") and is_common_word(text))):
+        if called and self._is_foreign_call(start, text, place):
             called = False
         in_quotes = before[-1:] in {'"', "'"} and not called
         if called or label is not None or (place.span_rule and not in_quotes):
@@ -203,6 +206,14 @@ class _Reader:
             self._seen_words.add(text)
         if rule:
             yield self._mention(start, end, rule)
+
+    def _is_foreign_call(self, start: int, name: str, place: "_Place") -> bool:
+        """Whether a call is probably not the project's: a built-in in a code block, `", ".join(…)`."""
+        before = self._text[max(start - 8, 0) : start]
+        on_expression = before.endswith(".") and not before[-2:-1].isspace() and before != "."
+        if on_expression and not before.endswith("super()."):
+            return is_common_word(name) or name in BUILT_IN
+        return place.fenced and name in BUILT_IN
 
     def _path(self, token: re.Match[str], limit: int, place: "_Place") -> Generator[Mention, None, int]:
         """The path, or the symbol it goes on to name; returns where reading goes on."""

@@ -32,10 +32,14 @@ BUILT_IN = frozenset(dir(builtins)) | frozenset(
 )
 """Functions that code calls everywhere without meaning the project's own."""
 
-FOREIGN = frozenset(sys.stdlib_module_names) | frozenset(
-    _words("""
+FOREIGN = (
+    frozenset(sys.stdlib_module_names)
+    | frozenset(dir(builtins))
+    | frozenset(
+        _words("""
     Math JSON Object Array Promise Number String Date Map Set Symbol console window document process
     Reflect np numpy pd pandas plt tf torch React fs _ $ lodash axios fmt http strings errors
 """)
+    )
 )
 """First names of dotted names that lead out of the project (`os.path.join`, `Math.max`)."""
