@@ -1,15 +1,15 @@
 """From a syntax tree to what a file defines, imports and calls.
 
-The walk is one pass over all leaves, without recursion: each definition becomes a `Unit` that holds everything
-its own text says (nested definitions are units of their own) relative to its own start. `assemble` lays the units
-out as `FileSymbols`. Since a unit depends on nothing but its own text, an open document (`codegraph.document`)
-keeps the units of text that did not change, and gets what a full extraction would give.
+The walk is one pass over all leaves, without recursion: each definition becomes a `Unit` that holds all that
+its own text says (nested definitions are units of their own), relative to its own start. `assemble` lays the
+units out as `FileSymbols`. Since a unit depends on nothing but its own text, an open document
+(`codegraph.document`) keeps the units of unchanged text and still gets what a full extraction would give.
 
 Knows no language (tables do: `codegraph.languages`), reads no files.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -173,13 +173,25 @@ class Walk:
 
     def module(self, root: Node, *, with_tokens: bool = False) -> Unit:
         """The unit of a whole file; its own tokens and hashes only `with_tokens`."""
+        steps = self.steps(root, with_tokens=with_tokens)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as stop:
+                unit: Unit = stop.value
+                return unit
+
+    def steps(self, root: Node, *, with_tokens: bool = False) -> Generator[None, None, Unit]:
+        """As `module`, as a generator that can be left between any two units."""
         unit = Unit("file", "", root.end_byte, root.kind_id)
         todo: list[Todo] = [(unit, [root], None, frozenset(), 0)]
         made: list[tuple[Unit, list[Part], int, int]] = []
         while todo:
             made.append(self._read(todo))
+            yield
         for item in reversed(made):
             _finish(*item, with_hashes=with_tokens or item[0] is not unit)
+            yield
         return unit
 
     def _read(  # noqa: C901, PLR0912, PLR0915  (the one hot loop: calls cost more than length)
@@ -334,16 +346,15 @@ def _describe(
 def _clipped_end(node: Node, language: Language) -> tuple[int, int]:
     """Where the definition's last token ends: a block extends over comments that trail it."""
     current = node
-    while current.child_count:
-        last = current.child(current.child_count - 1)
-        if last is None:
+    while (count := current.child_count) > 0:
+        for at in range(count - 1, -1, -1):
+            last = current.child(at)
+            assert last is not None
+            if last.type not in language.comments and last.end_byte > last.start_byte:
+                current = last
+                break
+        else:
             break
-        while last.type in language.comments or (last.end_byte == last.start_byte and not last.child_count):
-            before = last.prev_sibling
-            if before is None:
-                return current.end_point
-            last = before
-        current = last
     return current.end_point
 
 
@@ -358,7 +369,7 @@ def _blob(parts: list[Part]) -> tuple[bytes, int]:
     run: list[bytes] = []
     count = 0
     for part in parts:
-        if type(part) is bytes:
+        if isinstance(part, bytes):
             run.append(part)
         else:
             pieces.append(_framed(run))

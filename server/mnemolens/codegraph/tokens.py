@@ -1,7 +1,8 @@
 """Tokens, hashes and fingerprints of definitions, and the birth record made of them.
 
 A definition's tokens are the leaves of its tree without comments and layout: strings included, Python
-docstrings not. A change of any of this raises `ALGO`; `state_from_snippet` then computes anew what older records hold.
+docstrings not. A change of any of this raises `ALGO`; `state_from_snippet` then computes anew what older
+records hold.
 
 Places and verdicts are not decided here.
 """

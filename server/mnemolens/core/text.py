@@ -2,7 +2,8 @@ r"""Text as UTF-8 bytes with a line table of its own: offsets, positions, column
 
 A line ends with ``\n``, ``\r\n`` or ``\r`` and with nothing else: form feed, vertical tab and U+2028 are
 ordinary characters, as in the language server protocol. Columns are UTF-8 bytes (`Position`) inside; the
-other encodings exist only in the two conversions. Every function clamps what lies outside and never raises for it.
+other encodings exist only in the two conversions. Every function clamps what lies outside and never raises
+for it.
 
 Knows no protocol types, reads no files.
 """

@@ -1,0 +1,298 @@
+"""One open document: its text as the editor has it, its tree, and its symbols kept in step.
+
+Each content change edits the tree; one incremental parse follows; definitions whose text did not change keep
+their units (`codegraph.extract`), so the result is what a full extraction of the same text gives. While the
+text has a syntax error the last good symbols stay, their ranges shifted by the edits.
+
+Knows no protocol and no index. A document whose parse is slow does it in slices that someone else calls
+(`parse_slice`): nothing here waits or starts a task.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from time import perf_counter
+
+from tree_sitter import Point, Tree
+
+from mnemolens.codegraph.extract import Unit, Walk, assemble, extract, parseable
+from mnemolens.codegraph.languages.base import Language
+from mnemolens.core.symbols import FileSymbols, Position, Range, Reference, SymbolRange
+from mnemolens.core.text import ByteEdit, Text, TextChange
+
+SLOW_PARSE_MS = 10.0
+"""A document whose last parse took longer is parsed in slices."""
+
+LARGE_BYTES = 131_072
+"""A text above this size is parsed in slices from the start."""
+
+_MAX_EDITS = 64
+"""After so many scattered edits without a whole text the units are given up: reading anew is cheaper."""
+
+_CHUNK = 4096
+
+
+class Document:
+    """An open document.
+
+    Attributes:
+        text: the text now.
+        language: None for a file type without a table: text only, no symbols.
+        symbols: what the text says; `partial` while it has a syntax error, then the last good ones.
+        pending: the text is ahead of the symbols (ranges are shifted already): call `parse_slice`.
+    """
+
+    def __init__(
+        self, text: str | bytes, language: Language | None, *, symbols: FileSymbols | None = None
+    ) -> None:
+        """Open a document.
+
+        Args:
+            text: its text.
+            language: its language.
+            symbols: known symbols of this same text, shown while a large text is being parsed.
+        """
+        self.text = Text(text)
+        self.language = language
+        self.pending = False
+        self._parser = language.parser() if language else None
+        self._tree: Tree | None = None
+        self._odd = False  # the parsed text had lone carriage returns
+        self._slow = len(self.text) > LARGE_BYTES
+        # What was last extracted: its tree (edited since), its units, and the edits since, joined.
+        self._good_tree: Tree | None = None
+        self._units: Unit | None = None
+        self._edits: list[tuple[int, int, int]] = []
+        self._whole = False  # `symbols` are of a text without a syntax error
+        self._unshifted: list[ByteEdit] = []
+        self._steps: Iterator[None] | None = None
+        self._deadline: float | None = None
+        self.symbols = symbols or FileSymbols(language.name if language else "", partial=len(self.text) > 0)
+        if language is None:
+            self.symbols = FileSymbols("")
+        else:
+            self._catch_up()
+
+    def apply(self, changes: Iterable[TextChange]) -> None:
+        """Replay content changes in order; symbols follow at once, or ranges do and `pending` is set."""
+        for change in changes:
+            self.text, edit = self.text.apply(change)
+            self._record(edit)
+        if self.language is not None and self._unshifted:
+            self._catch_up()
+
+    def parse_slice(self, budget_ms: float = 5.0) -> bool:
+        """Work on a pending parse for about `budget_ms`; True when the symbols have caught up."""
+        if self._steps is not None:
+            self._deadline = perf_counter() + budget_ms / 1000
+            for _ in self._steps:
+                if perf_counter() > self._deadline:
+                    return False
+            self._steps = None
+            self.pending = False
+        return True
+
+    def recovered(self) -> FileSymbols:
+        """What can be read from the text as it is, syntax errors or not."""
+        return extract(self.text.data, self.language) if self.language else self.symbols
+
+    def symbol_at(self, position: Position) -> int | None:
+        """Index of the innermost definition that holds `position`; None outside all."""
+        best = None
+        for index, (definition, _) in enumerate(self.symbols.ranges):
+            if definition.start <= position <= definition.end:
+                best = index  # later ones start later: they are the inner ones
+            elif definition.start > position:
+                break
+        return best
+
+    def name_at(self, position: Position) -> int | None:
+        """Index of the symbol whose name stands at `position`."""
+        for index, (_, name) in enumerate(self.symbols.ranges):
+            if name.contains(position) and name.start != name.end:
+                return index
+            if name.start.line > position.line:
+                break
+        return None
+
+    def reference_at(self, position: Position) -> Reference | None:
+        """The identifier at `position` that may refer to a symbol; None on a definition's own name."""
+        if self.language is None or self._tree is None or self.pending or self.name_at(position) is not None:
+            return None  # while a parse is pending the tree is behind the text
+        offset = self.text.offset(position)
+        for at in (offset, offset - 1):
+            if at < 0:
+                continue
+            node = self._tree.root_node.descendant_for_byte_range(at, at + 1)
+            if node is None or node.kind_id not in self.language.reference_kinds:
+                continue
+            found = self.language.reference(node)
+            if found is None:
+                return None
+            start, end = self.text.position(node.start_byte), self.text.position(node.end_byte)
+            scope = self.symbol_at(start)
+            return Reference(Range(start, end), found[0], found[1], -1 if scope is None else scope)
+        return None
+
+    def _record(self, edit: ByteEdit) -> None:
+        """Bring the trees up to one more edit of the text, and remember it for ranges and units."""
+        if self._steps is not None:
+            self._steps = None
+            if self._parser is not None:
+                self._parser.reset()
+        self._unshifted.append(edit)
+        if self._tree is not None:
+            _edit_tree(self._tree, edit)
+        if self._good_tree is None:
+            return
+        if self._good_tree is not self._tree:
+            _edit_tree(self._good_tree, edit)
+        if self._edits:
+            start, old_end, new_end = self._edits[-1]
+            if start <= edit.start and edit.old_end <= new_end:  # typing on: one longer edit
+                self._edits[-1] = (start, old_end, new_end + edit.new_end - edit.old_end)
+                return
+        self._edits.append((edit.start, edit.old_end, edit.new_end))
+        if len(self._edits) > _MAX_EDITS:
+            self._forget_units()
+
+    def _forget_units(self) -> None:
+        self._good_tree = self._units = None
+        self._edits.clear()
+
+    def _catch_up(self) -> None:
+        """Bring the symbols up to the text, at once or (where parsing is slow) in slices."""
+        source = parseable(self.text.data)
+        odd = source != self.text.data
+        if odd or self._odd:
+            # The parser sees other bytes than the edits speak of: nothing old can be used.
+            self._tree = None
+            self._forget_units()
+        self._odd = odd
+        steps = self._catching_up(source)
+        if self._slow:
+            self._shift()
+            self.pending = True
+            self._steps = steps
+        else:
+            self.pending = False
+            self._deadline = None
+            for _ in steps:
+                pass
+
+    def _catching_up(self, source: bytes) -> Iterator[None]:
+        """The steps from the text to the symbols."""
+        assert self.language is not None
+        spent = 0.0
+        while True:
+            started = perf_counter()
+            try:
+                tree = self._parse(source)
+            except ValueError:  # the time was up: the next call goes on from there
+                spent += perf_counter() - started
+                yield
+                continue
+            break
+        spent += perf_counter() - started
+        self._slow = spent * 1000 > SLOW_PARSE_MS
+        self._tree = tree
+        root = tree.root_node
+        if root.has_error and self._whole:
+            self._shift()
+            if not self.symbols.partial:
+                self.symbols = replace(self.symbols, partial=True)
+            return
+        units = yield from Walk(self.language, source, self._known(tree)).steps(root)
+        yield
+        self._unshifted.clear()
+        self._edits.clear()
+        self._units, self._good_tree = units, tree
+        self._whole = not root.has_error
+        self.symbols = assemble(units, self.language, partial=root.has_error)
+
+    def _parse(self, source: bytes) -> Tree:
+        assert self._parser is not None
+        if self._deadline is None:
+            return self._parser.parse(source, self._tree) if self._tree else self._parser.parse(source)
+
+        def read(offset: int, _point: Point) -> bytes:
+            return source[offset : offset + _CHUNK]
+
+        def halt(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001  (tree-sitter calls it so)
+            return self._deadline is not None and perf_counter() > self._deadline
+
+        if self._tree is None:
+            return self._parser.parse(read, progress_callback=halt)
+        return self._parser.parse(read, self._tree, progress_callback=halt)
+
+    def _known(self, tree: Tree) -> dict[tuple[int, int, int], Unit]:
+        """Units whose text and structure did not change, by their place in the new text."""
+        if self._units is None or self._good_tree is None:
+            return {}
+        # Equal structure is not reported where only a leaf's text changed: hence the edits besides.
+        changed = [(r.start_byte, r.end_byte) for r in self._good_tree.changed_ranges(tree)]
+        edits = self._edits
+        known: dict[tuple[int, int, int], Unit] = {}
+        stack = [(edge, 0) for edge in self._units.edges]
+        while stack:
+            edge, base = stack.pop()
+            unit = edge.unit
+            first = base + edge.start_byte
+            start, end = first, first + unit.length
+            for edit_start, old_end, new_end in edits:
+                if old_end < start:
+                    delta = new_end - old_end
+                    start += delta
+                    end += delta
+                elif edit_start <= end:
+                    break
+            else:
+                for change_start, change_end in changed:
+                    if change_start <= end and start <= change_end:
+                        break
+                else:
+                    known[start, unit.length, unit.type_id] = unit
+                    continue
+            stack += [(inner, first) for inner in unit.edges]
+        return known
+
+    def _shift(self) -> None:
+        """Move the known ranges along with the edits since they were right."""
+        ranges = self.symbols.ranges
+        for edit in self._unshifted:
+            ranges = tuple(_shifted(item, edit) for item in ranges)
+        self._unshifted.clear()
+        if ranges is not self.symbols.ranges:
+            self.symbols = replace(self.symbols, ranges=ranges)
+
+
+def _edit_tree(tree: Tree, edit: ByteEdit) -> None:
+    tree.edit(
+        edit.start,
+        edit.old_end,
+        edit.new_end,
+        edit.start_position,
+        edit.old_end_position,
+        edit.new_end_position,
+    )
+
+
+def _shifted(item: SymbolRange, edit: ByteEdit) -> SymbolRange:
+    """A symbol's ranges after an edit; text typed at a range's very end belongs to it."""
+    definition, name = item
+    if definition.end < edit.start_position:
+        return item
+    return SymbolRange(
+        Range(_moved(definition.start, edit, opens=True), _moved(definition.end, edit, opens=False)),
+        Range(_moved(name.start, edit, opens=True), _moved(name.end, edit, opens=False)),
+    )
+
+
+def _moved(position: Position, edit: ByteEdit, *, opens: bool) -> Position:
+    start, old_end, new_end = edit.start_position, edit.old_end_position, edit.new_end_position
+    if position < start:
+        return position
+    if position >= old_end:
+        if position.line > old_end.line:
+            return Position(position.line + new_end.line - old_end.line, position.column)
+        return Position(new_end.line, new_end.column + position.column - old_end.column)
+    return start if opens else new_end

@@ -1,0 +1,242 @@
+"""The read model of all files' symbols: by key, by name, by hash, by path end.
+
+`put` and `remove` cost what that one file costs, however large the index is; putting symbols that are mostly
+the same objects as before (an open document's) costs what changed. Resolving names is `codegraph.resolve`.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from mnemolens.core.symbols import FileSymbols, Import, Symbol, SymbolKey, SymbolRange
+
+
+class FileView(NamedTuple):
+    """A file's symbols and imports by name, made when first asked for.
+
+    Attributes:
+        members: parent's index (-1: the module) -> name relative to the parent -> indices, in text order.
+        imports: scope's index -> alias -> imports bound under it there.
+        exports: alias -> re-exports (`export … from`, `export { … }`).
+        stars: all imports of everything (`from m import *`, `export * from`).
+    """
+
+    symbols: FileSymbols
+    members: dict[int, dict[str, list[int]]]
+    imports: dict[int, dict[str, list[Import]]]
+    exports: dict[str, list[Import]]
+    stars: tuple[Import, ...]
+
+
+_Buckets = dict[str, dict[SymbolKey, None]]
+
+
+def _add(buckets: _Buckets, name: str, key: SymbolKey) -> None:
+    if name:
+        buckets.setdefault(name, {})[key] = None
+
+
+def _drop(buckets: _Buckets, name: str, key: SymbolKey) -> None:
+    bucket = buckets.get(name)
+    if bucket is not None:
+        bucket.pop(key, None)
+        if not bucket:
+            del buckets[name]
+
+
+class CodeIndex:
+    """All files' symbols. Not thread-safe: written and read by one thread."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, FileSymbols] = {}
+        self._at: dict[SymbolKey, int] = {}
+        self._by_name: _Buckets = {}
+        self._by_body: _Buckets = {}
+        self._by_full: _Buckets = {}
+        self._by_tail: dict[str, dict[str, None]] = {}
+        self._users: dict[str, dict[str, None]] = {}
+        self._used: dict[str, frozenset[str]] = {}
+        self._views: dict[str, FileView] = {}
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __contains__(self, file: str) -> bool:
+        return file in self._files
+
+    @property
+    def symbol_count(self) -> int:
+        """Number of symbols of all files."""
+        return len(self._at)
+
+    def files(self) -> Iterator[str]:
+        """All files, in the order in which they came."""
+        return iter(tuple(self._files))
+
+    def get(self, file: str) -> FileSymbols | None:
+        """What is known of a file."""
+        return self._files.get(file)
+
+    def put(self, file: str, symbols: FileSymbols) -> None:
+        """Set a file's symbols in place of what was known of it."""
+        old = self._files.get(file)
+        self._files[file] = symbols
+        self._views.pop(file, None)
+        if old is None:
+            for tail in _tails(file):
+                self._by_tail.setdefault(tail, {})[file] = None
+            before: tuple[Symbol, ...] = ()
+        else:
+            before = old.symbols
+        after = symbols.symbols
+        if len(before) == len(after):
+            # Typing changes few symbols: the others are the same objects, in the same places.
+            changed = [i for i, pair in enumerate(zip(before, after, strict=True)) if pair[0] is not pair[1]]
+            self._replace(file, [before[i] for i in changed], [(i, after[i]) for i in changed])
+        else:
+            self._replace(file, before, enumerate(after))
+        if old is None or old.calls != symbols.calls or old.imports != symbols.imports:
+            self._set_used(file, _used_names(symbols))
+
+    def remove(self, file: str) -> None:
+        """Forget a file; nothing happens when it is not known."""
+        old = self._files.pop(file, None)
+        if old is None:
+            return
+        self._views.pop(file, None)
+        self._replace(file, old.symbols, ())
+        self._set_used(file, frozenset())
+        for tail in _tails(file):
+            bucket = self._by_tail[tail]
+            del bucket[file]
+            if not bucket:
+                del self._by_tail[tail]
+
+    def _replace(self, file: str, old: Iterable[Symbol], new: Iterable[tuple[int, Symbol]]) -> None:
+        for symbol in old:
+            key = SymbolKey(file, symbol.qualname, symbol.ordinal)
+            self._at.pop(key, None)
+            _drop(self._by_name, symbol.name, key)
+            _drop(self._by_body, symbol.body_hash, key)
+            _drop(self._by_full, symbol.full_hash, key)
+        for index, symbol in new:
+            key = SymbolKey(file, symbol.qualname, symbol.ordinal)
+            self._at[key] = index
+            _add(self._by_name, symbol.name, key)
+            _add(self._by_body, symbol.body_hash, key)
+            _add(self._by_full, symbol.full_hash, key)
+
+    def _set_used(self, file: str, names: frozenset[str]) -> None:
+        old = self._used.get(file, frozenset())
+        for name in old - names:
+            bucket = self._users[name]
+            del bucket[file]
+            if not bucket:
+                del self._users[name]
+        for name in names - old:
+            self._users.setdefault(name, {})[file] = None
+        if names:
+            self._used[file] = names
+        else:
+            self._used.pop(file, None)
+
+    def position_of(self, key: SymbolKey) -> int | None:
+        """The symbol's place in its file's `symbols`."""
+        return self._at.get(key)
+
+    def symbol(self, key: SymbolKey) -> Symbol | None:
+        """The symbol of that key; None where there is none (a file's key has none either)."""
+        index = self._at.get(key)
+        return None if index is None else self._files[key.file].symbols[index]
+
+    def range_of(self, key: SymbolKey) -> SymbolRange | None:
+        """Where the symbol stands."""
+        index = self._at.get(key)
+        return None if index is None else self._files[key.file].ranges[index]
+
+    def key_at(self, file: str, index: int) -> SymbolKey:
+        """The key of a file's symbol by its place; -1 is the file's own key."""
+        if index < 0:
+            return SymbolKey(file, "")
+        symbol = self._files[file].symbols[index]
+        return SymbolKey(file, symbol.qualname, symbol.ordinal)
+
+    def keys_of(self, file: str) -> tuple[SymbolKey, ...]:
+        """The keys of a file's symbols, in text order."""
+        symbols = self._files.get(file)
+        return tuple(SymbolKey(file, s.qualname, s.ordinal) for s in symbols.symbols) if symbols else ()
+
+    def keys_named(self, name: str) -> tuple[SymbolKey, ...]:
+        """All symbols whose own name is `name`."""
+        return tuple(self._by_name.get(name, ()))
+
+    def keys_with_body(self, body_hash: str) -> tuple[SymbolKey, ...]:
+        """All symbols with this body hash."""
+        return tuple(self._by_body.get(body_hash, ()))
+
+    def keys_with_full(self, full_hash: str) -> tuple[SymbolKey, ...]:
+        """All symbols with this full hash."""
+        return tuple(self._by_full.get(full_hash, ()))
+
+    def files_ending(self, suffix: str) -> tuple[str, ...]:
+        """Files whose path ends with `suffix`, whole segments only."""
+        suffix = suffix.strip("/")
+        segments = suffix.split("/")
+        bucket = self._by_tail.get("/".join(segments[-2:]), ())
+        if len(segments) <= 2:
+            return tuple(bucket)
+        return tuple(file for file in bucket if file == suffix or file.endswith("/" + suffix))
+
+    def users_of(self, name: str) -> tuple[str, ...]:
+        """Files that call something named `name`, or import it under another name."""
+        return tuple(self._users.get(name, ()))
+
+    def parent(self, key: SymbolKey) -> SymbolKey | None:
+        """The enclosing symbol, or the file; None for a file and for what is not known."""
+        symbol = self.symbol(key)
+        return None if symbol is None else self.key_at(key.file, symbol.parent)
+
+    def children(self, key: SymbolKey) -> tuple[SymbolKey, ...]:
+        """The symbols directly in a symbol or file, in text order."""
+        symbols = self._files.get(key.file)
+        index = self._at.get(key) if key.qualname else -1
+        if symbols is None or index is None:
+            return ()
+        return tuple(SymbolKey(key.file, s.qualname, s.ordinal) for s in symbols.symbols if s.parent == index)
+
+    def view(self, file: str) -> FileView | None:
+        """A file's symbols and imports by name."""
+        found = self._views.get(file)
+        if found is None and (symbols := self._files.get(file)) is not None:
+            found = self._views[file] = _view(symbols)
+        return found
+
+
+def _tails(file: str) -> set[str]:
+    """The last segment of a path, and the last two."""
+    segments = file.split("/")
+    return {segments[-1], "/".join(segments[-2:])}
+
+
+def _used_names(symbols: FileSymbols) -> frozenset[str]:
+    names = {call.name for call in symbols.calls}
+    names.update(i.name for i in symbols.imports if i.name and i.name != i.alias)
+    return frozenset(names)
+
+
+def _view(symbols: FileSymbols) -> FileView:
+    members: dict[int, dict[str, list[int]]] = {}
+    for index, symbol in enumerate(symbols.symbols):
+        above = symbols.symbols[symbol.parent].qualname if symbol.parent >= 0 else ""
+        name = symbol.qualname[len(above) + 1 :] if above else symbol.qualname
+        members.setdefault(symbol.parent, {}).setdefault(name, []).append(index)
+    imports: dict[int, dict[str, list[Import]]] = {}
+    exports: dict[str, list[Import]] = {}
+    stars = []
+    for item in symbols.imports:
+        if item.name == "*" and item.alias in {"*", ""}:
+            stars.append(item)
+        elif item.exported:
+            exports.setdefault(item.alias, []).append(item)
+        else:
+            imports.setdefault(item.scope, {}).setdefault(item.alias, []).append(item)
+    return FileView(symbols, members, imports, exports, tuple(stars))

@@ -1,0 +1,485 @@
+"""Which symbol a name in the text refers to, by rules: scope, import, self/cls/this, super, class.
+
+A wrong answer is worse than none: what a local name shadows, what several definitions could mean and what only
+a type checker could know stays unresolved. A name that is merely unique in the project is answered only on
+request (`allow_name`), with the confidence `name`.
+
+Owns no index and no syntax; what differs between languages is told by `FileSymbols.language`.
+"""
+
+import posixpath
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from mnemolens.codegraph.extract import digest
+from mnemolens.codegraph.index import CodeIndex, FileView
+from mnemolens.core.symbols import (
+    CLASS_KINDS,
+    Call,
+    Confidence,
+    Import,
+    Position,
+    Range,
+    Reference,
+    Resolved,
+    SymbolKey,
+)
+
+_MAX_HOPS = 12
+"""How many re-exports or base classes are followed."""
+
+_TS_EXTENSIONS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
+_TS_OUTPUTS = {
+    ".js": (".ts", ".tsx", ".js", ".jsx"),
+    ".jsx": (".tsx", ".jsx"),
+    ".mjs": (".mts", ".mjs"),
+    ".cjs": (".cts", ".cjs"),
+}
+_PY_STUBS = frozenset(digest(b"\0" + token + b"\1") for token in (b"...", b"pass")) | {digest(b"")}
+_HERE = Range(Position(0, 0), Position(0, 0))
+
+
+class _Target(NamedTuple):
+    """What a name stands for while a dotted path is followed: a symbol, a module, or a folder of modules.
+
+    Attributes:
+        key: the symbol; for a module the file's key; None for a folder.
+        folder: the folder in which submodules are looked for, None for a symbol.
+    """
+
+    key: SymbolKey | None
+    confidence: Confidence
+    folder: str | None = None
+
+
+def resolve(
+    index: CodeIndex, file: str, reference: Reference, *, allow_name: bool = False
+) -> Resolved | None:
+    """What `reference`, made in `file`, refers to; None when no rule says it."""
+    view = index.view(file)
+    if view is None:
+        return None
+    target = _Resolver(index, file, view).reference(reference.name, reference.receiver, reference.scope)
+    if target is not None and target.key is not None and target.key.qualname:
+        return Resolved(target.key, target.confidence)
+    if target is None and allow_name:
+        keys = index.keys_named(reference.name)
+        if len(keys) == 1:
+            return Resolved(keys[0], "name")
+    return None
+
+
+def resolve_call(index: CodeIndex, file: str, call: Call, *, allow_name: bool = False) -> Resolved | None:
+    """As `resolve`, for a call that the file's symbols hold."""
+    reference = Reference(_HERE, call.name, call.receiver, call.caller)
+    return resolve(index, file, reference, allow_name=allow_name)
+
+
+def calls_of(index: CodeIndex, key: SymbolKey, *, allow_name: bool = False) -> list[tuple[Resolved, int]]:
+    """What a symbol's own text calls, and how often, by key; nested definitions' calls are theirs."""
+    symbols = index.get(key.file)
+    own = index.position_of(key) if key.qualname else -1
+    if symbols is None or own is None:
+        return []
+    found: Counter[Resolved] = Counter()
+    for call in symbols.calls:
+        if call.caller == own and (target := resolve_call(index, key.file, call, allow_name=allow_name)):
+            found[target] += call.count
+    return sorted(found.items())
+
+
+def callers_of(index: CodeIndex, key: SymbolKey) -> list[tuple[Resolved, int]]:
+    """Who calls a symbol, and how often: the callers' keys with the confidence of their calls."""
+    found: Counter[Resolved] = Counter()
+    symbol = index.symbol(key)
+    if symbol is None:
+        return []
+    for file in index.users_of(symbol.name):
+        view = index.view(file)
+        if view is None:
+            continue
+        names = {symbol.name}
+        names.update(i.alias for i in view.symbols.imports if i.name == symbol.name)
+        for call in view.symbols.calls:
+            if call.name in names and (target := resolve_call(index, file, call)) and target.key == key:
+                found[Resolved(index.key_at(file, call.caller), target.confidence)] += call.count
+    return sorted(found.items())
+
+
+def bases_of(index: CodeIndex, key: SymbolKey) -> list[Resolved]:
+    """The classes that a class derives from or implements, as far as rules find them."""
+    at = index.position_of(key)
+    view = index.view(key.file)
+    if at is None or view is None:
+        return []
+    resolver = _Resolver(index, key.file, view)
+    return [
+        Resolved(target.key, target.confidence)
+        for target in resolver.bases(at)
+        if target.key is not None and target.key.qualname
+    ]
+
+
+def imported_files(index: CodeIndex, file: str) -> list[str]:
+    """The files that a file imports, without repetition, in the order of the imports."""
+    view = index.view(file)
+    if view is None:
+        return []
+    resolver = _Resolver(index, file, view)
+    found: dict[str, None] = {}
+    for item in view.symbols.imports:
+        target = resolver.imported(item, 0) if item.name != "*" else resolver.module(item.module)
+        if target is not None and target.key is not None and target.key.file != file:
+            found[target.key.file] = None
+    return list(found)
+
+
+_Question = tuple[str, int, str]
+"""A file, a class in it (-1: the module), and the name of a member."""
+
+
+class _Resolver:
+    """Resolution from one file's point of view."""
+
+    def __init__(
+        self,
+        index: CodeIndex,
+        file: str,
+        view: FileView,
+        known: "dict[_Question, _Target | None] | None" = None,
+    ) -> None:
+        # Answers of this resolution, None while one is sought: cycles of imports and bases end there.
+        self.known: dict[_Question, _Target | None] = {} if known is None else known
+        self.index = index
+        self.file = file
+        self.view = view
+        self.symbols = view.symbols
+        self.python = view.symbols.language == "python"
+
+    def other(self, file: str) -> "_Resolver | None":
+        """The resolver of another file."""
+        if file == self.file:
+            return self
+        view = self.index.view(file)
+        return None if view is None else _Resolver(self.index, file, view, self.known)
+
+    # Names.
+
+    def reference(self, name: str, receiver: str | None, scope: int) -> _Target | None:
+        """The target of `receiver.name` (or a bare `name`) in a scope."""
+        if receiver is None:
+            return None
+        if not receiver:
+            return self.bare(name, scope)
+        head, *rest = receiver.split(".")
+        if self._is_self(head, scope) or head in {"super()", "super"}:
+            # An attribute of an attribute: only a type checker knows.
+            return None if rest else self._own_member(head, name, scope)
+        target = self.bare(head.removesuffix("()"), scope)
+        if head.endswith("()") and (target is None or not self._is_class(target)):
+            return None  # what a function returns is not known
+        for part in (*rest, name):
+            target = None if target is None else self.attribute(target, part, 0)
+        return target
+
+    def _own_member(self, head: str, name: str, scope: int) -> _Target | None:
+        """`self.name`, `super().name` and the like."""
+        owner = self.owner(scope)
+        if head in {"super()", "super"}:
+            return None if owner is None else self.inherited(owner, name, "super", 0)
+        return self._object_member(name, scope) if owner is None else self.member(owner, name, "self")
+
+    def _is_class(self, target: _Target) -> bool:
+        symbol = self.index.symbol(target.key) if target.key is not None else None
+        return symbol is not None and symbol.kind in CLASS_KINDS
+
+    def _is_self(self, head: str, scope: int) -> bool:
+        if not self.python:
+            return head == "this"
+        if head not in {"self", "cls"}:
+            return False
+        at = scope
+        while at >= 0:
+            if head in self.symbols.locals[at]:
+                parent = self.symbols.symbols[at].parent
+                return parent >= 0 and self.symbols.symbols[parent].kind == "class"
+            at = self.symbols.symbols[at].parent
+        return False
+
+    def owner(self, scope: int) -> int | None:
+        """The innermost class around a scope."""
+        while scope >= 0:
+            if self.symbols.symbols[scope].kind == "class":
+                return scope
+            scope = self.symbols.symbols[scope].parent
+        return None
+
+    def _object_member(self, name: str, scope: int) -> _Target | None:
+        """`this.name` in a method of an object literal: another of its methods."""
+        if scope < 0:
+            return None
+        symbol = self.symbols.symbols[scope]
+        path = symbol.qualname.rpartition(".")[0]
+        above = self.symbols.symbols[symbol.parent].qualname if symbol.parent >= 0 else ""
+        if symbol.kind != "method" or path == above:
+            return None
+        relative = path[len(above) + 1 :] if above else path
+        return self.pick(symbol.parent, f"{relative}.{name}", "self")
+
+    def bare(self, name: str, scope: int) -> _Target | None:
+        """A name without receiver, looked up outward from a scope."""
+        at = scope
+        while at >= 0:
+            symbol = self.symbols.symbols[at]
+            # A class body's names are seen in the body itself, not in its methods; in TypeScript never.
+            hidden = symbol.kind == "class" and (at != scope or not self.python)
+            if not hidden and symbol.kind not in {"interface", "type", "enum"}:
+                found = self._bound_in(at, name, self.symbols.locals[at])
+                if found is not None:
+                    return found[0]
+            at = symbol.parent
+        found = self._bound_in(-1, name, self.symbols.module_names)
+        if found is not None:
+            return found[0]
+        return self._starred(name, 0)
+
+    def _bound_in(self, scope: int, name: str, bound: frozenset[str]) -> tuple[_Target | None] | None:
+        """What `name` is bound to in one scope: None if not bound there, (None,) if that tells nothing."""
+        defined = name in self.view.members.get(scope, ())
+        if name in bound:
+            return (None,)
+        if defined:
+            return (self.pick(scope, name, "scope"),)
+        imports = self.view.imports.get(scope, {}).get(name)
+        if imports:
+            return (self._first_import(imports, 0),)
+        return None
+
+    def _first_import(self, imports: list[Import], hops: int) -> _Target | None:
+        """What alternative imports of one alias mean: the one that is found; several tell nothing."""
+        found = {target for item in imports if (target := self.imported(item, hops)) is not None}
+        return found.pop() if len(found) == 1 else None
+
+    def pick(self, scope: int, name: str, confidence: Confidence) -> _Target | None:
+        """The symbol of that name directly in a scope: the first that is no mere overload."""
+        indices = self.view.members.get(scope, {}).get(name)
+        if not indices:
+            return None
+        best = indices[0]
+        if len(indices) > 1 and self.python:
+            best = next((i for i in indices if self.symbols.symbols[i].body_hash not in _PY_STUBS), best)
+        return _Target(self.index.key_at(self.file, best), confidence)
+
+    # Members.
+
+    def attribute(self, target: _Target, name: str, hops: int) -> _Target | None:
+        """`target.name`."""
+        key = target.key
+        if key is None or not key.qualname:
+            found = None
+            if key is not None and (other := self.other(key.file)) is not None:
+                found = other.exported(name, hops + 1)
+            if found is None and target.folder is not None and self.python:
+                found = self._submodule(target.folder, name)
+            return found
+        other = self.other(key.file)
+        at = self.index.position_of(key)
+        if other is None or at is None:
+            return None
+        symbol = other.symbols.symbols[at]
+        if symbol.kind == "namespace":
+            return other.pick(at, name, target.confidence)
+        if symbol.kind in CLASS_KINDS:
+            return other.member(at, name, "class")
+        return None
+
+    def member(self, owner: int, name: str, confidence: Confidence, hops: int = 0) -> _Target | None:
+        """A class's own or inherited member."""
+        if name in self.symbols.locals[owner]:
+            return None  # assigned in the class body
+        found = self.pick(owner, name, confidence)
+        return found if found is not None else self.inherited(owner, name, confidence, hops)
+
+    def inherited(self, owner: int, name: str, confidence: Confidence, hops: int) -> _Target | None:
+        """A member of the classes that a class derives from."""
+        question = (self.file, owner, name)
+        if hops > _MAX_HOPS or question in self.known:
+            return self.known.get(question)
+        self.known[question] = None
+        for base in self.bases(owner):
+            if base.key is None or (other := self.other(base.key.file)) is None:
+                continue
+            at = self.index.position_of(base.key)
+            if at is None or (base.key.file == self.file and at == owner):
+                continue
+            found = other.member(at, name, confidence, hops + 1)
+            if found is not None:
+                self.known[question] = found
+                return found
+        return None
+
+    def bases(self, owner: int) -> Iterator[_Target]:
+        """The classes named as bases, as far as they are found."""
+        symbol = self.symbols.symbols[owner]
+        for base in symbol.bases:
+            receiver, _, name = base.rpartition(".")
+            found = self.reference(name, receiver, symbol.parent)
+            if found is not None and self._is_class(found):
+                yield found
+
+    # Modules.
+
+    def exported(self, name: str, hops: int) -> _Target | None:
+        """What another file gets under `name` from this module."""
+        question = (self.file, -1, name)
+        if hops > _MAX_HOPS or question in self.known:
+            return self.known.get(question)
+        self.known[question] = None
+        found = self._exported_by_name(name, hops)
+        self.known[question] = found = found if found is not None else self._starred(name, hops)
+        return found
+
+    def _exported_by_name(self, name: str, hops: int) -> _Target | None:
+        for item in self.view.exports.get(name, ()):
+            if item.module:
+                return self.imported(item, hops)
+            return self.bare(item.name or name, -1) if item.name != name else self._local(name, hops)
+        return self._local(name, hops)
+
+    def _local(self, name: str, hops: int) -> _Target | None:
+        """A name bound at this module's top, seen from elsewhere."""
+        if name in self.symbols.module_names:
+            return None
+        if name in self.view.members.get(-1, ()):
+            return self.pick(-1, name, "import")
+        imports = self.view.imports.get(-1, {}).get(name)
+        if not imports:
+            return None
+        return self._first_import(imports, hops)
+
+    def _starred(self, name: str, hops: int) -> _Target | None:
+        """A name that only an import of everything can bring; several different ones tell nothing."""
+        if hops > _MAX_HOPS or (self.python and name.startswith("_")):
+            return None
+        found = set()
+        for item in self.view.stars:
+            module = self.module(item.module)
+            if module is None or module.key is None or (other := self.other(module.key.file)) is None:
+                continue
+            if other is not self and (target := other.exported(name, hops + 1)) is not None:
+                found.add(target._replace(confidence="import"))
+        return found.pop() if len(found) == 1 else None
+
+    def imported(self, item: Import, hops: int) -> _Target | None:
+        """What an import binds."""
+        if hops > _MAX_HOPS:
+            return None
+        if item.name is None and item.alias != item.module and item.module.startswith(item.alias + "."):
+            return self.module(item.alias)  # `import a.b` binds a
+        module = self.module(item.module)
+        if module is None or item.name is None or item.name == "*":
+            return module
+        found = None
+        if (
+            module.key is not None
+            and (other := self.other(module.key.file)) is not None
+            and other is not self
+        ):
+            found = other.exported(item.name, hops + 1)
+        if found is None and self.python and module.folder is not None:
+            found = self._submodule(module.folder, item.name)
+        return None if found is None else found._replace(confidence="import")
+
+    def module(self, module: str) -> _Target | None:
+        """The file of a module, as written in an import here."""
+        if not self.python:
+            return self._ts_module(module)
+        dots = len(module) - len(module.lstrip("."))
+        if dots:
+            folder = posixpath.dirname(self.file)
+            for _ in range(dots - 1):
+                if not folder:
+                    return None
+                folder = posixpath.dirname(folder)
+            path = "/".join(part for part in (folder, module[dots:].replace(".", "/")) if part)
+            return self._python_file(path) if module[dots:] else self._package(folder)
+        return self._absolute(module.split("."))
+
+    def _python_file(self, path: str) -> _Target | None:
+        for candidate in (f"{path}.py", f"{path}.pyi"):
+            if candidate in self.index:
+                return _Target(SymbolKey(candidate, ""), "import")
+        return self._package(path)
+
+    def _package(self, folder: str) -> _Target | None:
+        """A package, or a mere folder that holds modules."""
+        for name in ("__init__.py", "__init__.pyi"):
+            candidate = f"{folder}/{name}" if folder else name
+            if candidate in self.index:
+                return _Target(SymbolKey(candidate, ""), "import", folder)
+        return _Target(None, "import", folder)
+
+    def _submodule(self, folder: str, name: str) -> _Target | None:
+        found = self._python_file(f"{folder}/{name}" if folder else name)
+        return found if found is not None and found.key is not None else None
+
+    def _absolute(self, parts: list[str]) -> _Target | None:
+        """An absolute module under the nearest root folder that holds it."""
+        path = "/".join(parts)
+        candidates: dict[str, str] = {}
+        for end in (f"{path}.py", f"{path}/__init__.py", f"{path}.pyi", f"{path}/__init__.pyi"):
+            for file in self.index.files_ending(end):
+                root = file[: -len(end)].rstrip("/")
+                # A folder that is itself a package is no root: `import json` is not `flask/json`.
+                if f"{root}/__init__.py".lstrip("/") not in self.index:
+                    candidates.setdefault(root, file)
+        here = posixpath.dirname(self.file)
+        above = [root for root in candidates if not root or here == root or here.startswith(root + "/")]
+        if above:
+            best: str | None = max(above, key=len)
+        elif len(candidates) == 1 and parts[0] not in sys.stdlib_module_names:
+            best = next(iter(candidates))
+        else:
+            best = None if parts[0] in sys.stdlib_module_names else _nearest(candidates, here)
+        if best is None:
+            return None
+        file = candidates[best]
+        name = posixpath.basename(file)
+        return _Target(
+            SymbolKey(file, ""), "import", posixpath.dirname(file) if name.startswith("__init__.") else None
+        )
+
+    def _ts_module(self, module: str) -> _Target | None:
+        if not module.startswith("."):
+            return None
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(self.file), module))
+        if path.startswith(".."):
+            return None
+        stem, extension = posixpath.splitext(path)
+        candidates = [path] if extension in _TS_EXTENSIONS else []
+        candidates = [stem + e for e in _TS_OUTPUTS.get(extension, ())] + candidates
+        candidates += [path + e for e in _TS_EXTENSIONS]
+        candidates += [f"{path}/index{e}".removeprefix("./") for e in _TS_EXTENSIONS]
+        for candidate in candidates:
+            if candidate in self.index:
+                return _Target(SymbolKey(candidate, ""), "import")
+        return None
+
+
+def _nearest(roots: dict[str, str], here: str) -> str | None:
+    """The root that shares most of its path with a folder; None when two share as much."""
+
+    def shared(root: str) -> int:
+        count = 0
+        for a, b in zip(root.split("/"), here.split("/"), strict=False):
+            if a != b:
+                break
+            count += 1
+        return count
+
+    ranked = sorted(roots, key=shared, reverse=True)
+    if not ranked or (len(ranked) > 1 and shared(ranked[0]) == shared(ranked[1])):
+        return None
+    return ranked[0]
