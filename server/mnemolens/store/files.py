@@ -130,12 +130,16 @@ class IgnoreRules:
                 pattern = _Pattern(order, not plain[1], bool(plain[3]))
                 table.setdefault(plain[2], []).append(pattern)
                 return
+        if not (bare := line.rstrip(" ")).endswith("\\"):
+            line = bare
+        # pathspec reads `a/**/` as `a/`; to git it is `a/**`, folders only
+        folders_only = line.endswith("/")
         try:
-            translated = GitIgnoreSpecPattern(line)
+            translated = GitIgnoreSpecPattern(line.removesuffix("/"))
         except (GitIgnorePatternError, re.error):
             return  # git takes such a line to match nothing
         if translated.include is not None and isinstance(translated.regex, re.Pattern):
-            self._others.append((_Pattern(order, translated.include, False), translated.regex))
+            self._others.append((_Pattern(order, translated.include, folders_only), translated.regex))
 
     def __bool__(self) -> bool:
         return bool(self._names or self._suffixes or self._others)
@@ -152,31 +156,21 @@ class IgnoreRules:
             True to ignore the entry, False to keep it, None when no pattern speaks of it.
         """
         last: _Pattern | None = None
-        for pattern in self._candidates(path, name, is_folder=is_folder):
+        for pattern in self._candidates(path, name):
             if (is_folder or not pattern.folders_only) and (last is None or pattern.order > last.order):
                 last = pattern
         return None if last is None else last.ignores
 
-    def _candidates(self, path: str, name: str, *, is_folder: bool) -> Iterator[_Pattern]:
+    def _candidates(self, path: str, name: str) -> Iterator[_Pattern]:
         yield from self._names.get(name, ())
         if name.endswith(self._endings):
             for ending, patterns in self._suffixes.items():
                 if name.endswith(ending):
                     yield from patterns
-        if self._others:
-            subject = path + "/" if is_folder else path
-            for pattern, regex in self._others:
-                if (found := regex.search(subject)) and _is_entry_itself(found, subject, is_folder=is_folder):
-                    yield pattern
-
-
-def _is_entry_itself(found: re.Match[str], subject: str, *, is_folder: bool) -> bool:
-    """Whether pathspec's match means the entry, not a folder above it or (for `a/**`) what it holds."""
-    if "ps_d" in found.re.groupindex:
-        if found.re.pattern == "(?P<ps_d>/)":  # `**/`: every folder
-            return is_folder
-        return found.end() == len(subject)
-    return not (found.end() == len(subject) and subject.endswith("/"))
+        for pattern, regex in self._others:
+            # the group `ps_d` has matched where pathspec means a folder above the entry
+            if (found := regex.search(path)) and found.groupdict().get("ps_d") is None:
+                yield pattern
 
 
 class _Rule(NamedTuple):
