@@ -40,7 +40,7 @@ def plain_hover(view: HoverView, now: datetime) -> str:
         lines = [
             f"{_title(item)} · {_verdict(item)}",
             *_excerpt(item),
-            _about(item, item.on, item.author, now),
+            _about(item, item.on, now, _one_line),
         ]
         blocks.append("\n".join(lines))
     if view.hidden:
@@ -70,9 +70,8 @@ def command_link(label: str, command: str, argument: dict[str, str]) -> str:
 
 
 def _markdown_item(item: HoverItem, root: str | None, now: datetime) -> str:
-    head = f"**{markdown.escape(_title(item))}** · {_verdict(item)}"
-    author = markdown.escape(_one_line(item.author)) if item.author else None
-    foot = f"*{_about(item, markdown.inline_code(item.on), author, now, markdown.escape)}*"
+    head = f"**{_escaped_line(_title(item))}** · {_verdict(item)}"
+    foot = f"*{_about(item, markdown.inline_code(item.on), now, _escaped_line)}*"
     if root is not None:
         argument = {"id": item.memory_id, "root": root}
         links = (
@@ -81,7 +80,8 @@ def _markdown_item(item: HoverItem, root: str | None, now: datetime) -> str:
             command_link("Forget", "mnemolens.memory.forget", argument),
         )
         foot += " — " + " · ".join(links)
-    return _BREAK.join([head, *(markdown.escape(line) for line in _excerpt(item)), foot])
+    excerpt = markdown.escape("\n".join(_excerpt(item)))
+    return _BREAK.join(filter(None, (head, excerpt, foot)))
 
 
 def _title(item: HoverItem) -> str:
@@ -95,7 +95,7 @@ def _verdict(item: HoverItem) -> str:
 
 def _excerpt(item: HoverItem) -> list[str]:
     """The content's first lines, blank ones left out, with … where something is missing."""
-    lines = [line.strip() for line in item.excerpt.splitlines() if line.strip()]
+    lines = [line.strip() for line in markdown.visible(item.excerpt).split("\n") if line.strip()]
     kept: list[str] = []
     room = MAX_CHARS
     for line in lines[:MAX_LINES]:
@@ -108,16 +108,15 @@ def _excerpt(item: HoverItem) -> list[str]:
     return kept
 
 
-def _about(
-    item: HoverItem, on: str, author: str | None, now: datetime, show: Callable[[str], str] = str
-) -> str:
+def _about(item: HoverItem, on: str, now: datetime, show: Callable[[str], str]) -> str:
+    """What the memory is on, why it is shown, how often it was recalled, and whose it is."""
     parts = [f"on {on}"]
     if not item.own and item.why:
-        parts.append(show(_one_line(item.why)))
+        parts.append(show(item.why))
     if item.recalled:
         parts.append("recalled once" if item.recalled == 1 else f"recalled {item.recalled} times")
     when = age(item.created_at, now)
-    parts.append(f"by {author}, {when}" if author else when)
+    parts.append(f"by {show(item.author)}, {when}" if item.author else when)
     return " · ".join(parts)
 
 
@@ -126,4 +125,8 @@ def _more(hidden: int) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(markdown.visible(text).split())
+
+
+def _escaped_line(text: str) -> str:
+    return markdown.escape(text, one_line=True)

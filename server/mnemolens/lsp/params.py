@@ -312,7 +312,10 @@ def _in_words(command: str, model: type[Arguments], errors: list[ErrorDetails]) 
     if kind == "missing":
         return InvalidArgument(field, "is missing")
     if kind == "extra_forbidden":
-        known = ", ".join(info.alias or name for name, info in model.model_fields.items())
-        return InvalidArgument(field, f"is not an argument of {command}, which takes {known}")
+        whole, fields = command, model.model_fields
+        if len(first["loc"]) > 1:  # a trigger is the one argument that refuses unknown fields of its own
+            whole, fields = "trigger", TriggerValue.model_fields
+        known = ", ".join(info.alias or name for name, info in fields.items())
+        return InvalidArgument(field, f"is not an argument of {whole}, which takes {known}")
     message = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
     return InvalidArgument(field, message[:1].lower() + message[1:])

@@ -22,8 +22,7 @@ async def open_(call: Call, arguments: OpenArguments) -> Json:
     at, now = call.at(arguments), call.ls.now()
     memory_ids = tuple(dict.fromkeys(arguments.memory_ids)) or _at_place(call, at)
     opened = await at.workspace.open_memories(memory_ids, now)
-    due = call.ls.accesses.due(str(at.workspace.layout.opened), memory_ids, now)
-    await call.ls.count_accesses(at.workspace, due)
+    call.ls.accesses.count(str(at.workspace.layout.opened), memory_ids, now)  # opening has counted as one
     uris = [uri_of_path(Path(memory.path)) for memory in opened]
     if call.ls.caps.show_document:
         # Beside the answer: a client may handle one message at a time.

@@ -1,12 +1,16 @@
 """The client's settings: pulled where it answers `workspace/configuration`, else taken as they are pushed."""
 
 import asyncio
+import logging
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.starting import apply_settings
+
+logger = logging.getLogger(__name__)
 
 SECTION = "mnemolens"
 PULL_SECONDS = 5.0
@@ -48,7 +52,8 @@ async def pull(ls: MnemolensServer) -> None:
     request = ls.workspace_configuration_async(types.ConfigurationParams(items))
     try:
         answers = await asyncio.wait_for(request, PULL_SECONDS)
-    except TimeoutError:
+    except (TimeoutError, JsonRpcException) as error:
+        logger.warning("The client does not say what its settings are: %s", error or "no answer")
         return
     for uri, answer in zip(uris, answers, strict=False):
         ls.editor_settings[uri] = answer if isinstance(answer, dict) else {}

@@ -47,7 +47,7 @@ def register(server: MnemolensServer) -> None:
 
 
 async def _start(ls: MnemolensServer) -> None:
-    await subscribe(ls)
+    ls.spawn(subscribe(ls), "asking to be told of settings")
     await pull(ls)
     ls.started = True
     for folder in ls.folders:
