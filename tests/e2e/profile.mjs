@@ -19,6 +19,7 @@ const quiet = {
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'chat.disableAIFeatures': true,
   'editor.minimap.enabled': false,
+  'remote.autoForwardPorts': false,  // else any port that opens on this machine pops up a notification
 };
 const still = {
   'window.menuBarVisibility': 'compact',

@@ -150,7 +150,8 @@ async function first() {
   });
 
   await step('typing above the function shifts the lens with it', async () => {
-    const code = await workbench.openFile('shop/payments.py', 10, 1);
+    const code = await workbench.openFile('shop/payments.py', 1, 1);
+    await workbench.goTo(10);
     await workbench.type('LIMIT = 5\n\n\ndef unrelated():\n    return LIMIT\n\n\n');
     await workbench.lensesAre(code, { 'def charge(': '1 memory' });
     await workbench.hover(code, 'def charge(', 'charge', 'one key for all attempts');
@@ -163,7 +164,7 @@ async function first() {
   const original = onDisk('shop/payments.py');
 
   await step('a change on disk by another program keeps it on the function', async () => {
-    const code = await workbench.openFile('shop/payments.py', 33, 1);
+    const code = await workbench.openFile('shop/payments.py', 1, 1);
     writeOnDisk('shop/payments.py', original.replace('ATTEMPTS = 3\n', 'ATTEMPTS = 3\n# The provider answers within\n# two seconds, or never.\n'));
     await workbench.rectangle(code, '# two seconds, or never.', 'two');
     await workbench.lensesAre(code, { 'def charge(': '1 memory' });
@@ -216,7 +217,7 @@ async function first() {
   });
 
   await step('memory text is data: no live link, no HTML', async () => {
-    const stock = await workbench.openFile('shop/stock.py', 19, 10);
+    const stock = await workbench.openFile('shop/stock.py', 16, 10);
     await capture(HOSTILE, 'available');
     await page.keyboard.press('Enter');
     await workbench.lensesAre(stock, { 'def available(': '1 memory' });

@@ -19,7 +19,7 @@ export class Workbench {
   /** Opens a browser with a profile of its own; every request to another machine is refused and noted in `outside`. */
   static async launch({ profile, executable }) {
     const context = await chromium.launchPersistentContext(profile, {
-      executablePath: executable, headless: true, args: FLAGS, viewport: { width: 1400, height: 900 },
+      executablePath: executable, headless: true, args: FLAGS, viewport: { width: 1400, height: 1050 },
     });
     const page = context.pages()[0] ?? (await context.newPage());
     const workbench = new Workbench(context, page);
@@ -126,12 +126,14 @@ export class Workbench {
   }
 
   async closeEditor() {
-    await this.command('View: Close Editor');
+    const tab = this.page.locator('.tab.active');
+    const name = await tab.getAttribute('data-resource-name');
+    await tab.locator('.tab-actions .action-label').first().click();
+    await this.page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor({ state: 'detached' });
   }
 
   async closeAllEditors() {
-    await this.command('View: Close All Editors');
-    await this.page.locator('.editor-instance .monaco-editor').waitFor({ state: 'detached' });
+    while ((await this.page.locator('.tab').count()) > 0) await this.closeEditor();
   }
 
   async activeTab() {
