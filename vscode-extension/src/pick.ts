@@ -155,7 +155,10 @@ export class Memories {
         alwaysShow,
         found: each,
       }));
-      list.activeItems = list.items.filter((item) => item.found.memory.id === active?.found.memory.id);
+      const again = list.items.find((item) => item.found.memory.id === active?.found.memory.id);
+      if (again !== undefined) {
+        list.activeItems = [again]; // else the list makes the first one active
+      }
     };
     const load = async (): Promise<void> => {
       asked += 1;
