@@ -380,8 +380,9 @@ class Journal:
             os.fsync(descriptor)
             _sync_folder(folder)
         except OSError:
+            for made in (path, path.with_suffix(".lock")):
+                made.unlink(missing_ok=True)
             held.release()
-            path.unlink(missing_ok=True)
             raise
         return held
 
