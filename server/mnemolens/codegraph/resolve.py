@@ -1,8 +1,8 @@
 """Which symbol a name in the text refers to, by rules: scope, import, self/cls/this, super, class.
 
-A wrong answer is worse than none: what a local name shadows, what several definitions could mean and what only
-a type checker could know stays unresolved. A name that is merely unique in the project is answered only on
-request (`allow_name`), with the confidence `name`.
+A wrong answer is worse than none: what a local name shadows, what several definitions could mean and what
+only a type checker could know stays unresolved. A name that is merely unique in the project is answered only
+on request (`allow_name`), with the confidence `name`.
 
 Owns no index and no syntax; what differs between languages is told by `FileSymbols.language`.
 """

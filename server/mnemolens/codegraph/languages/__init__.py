@@ -2,8 +2,9 @@
 
 from mnemolens.codegraph.languages.base import Language
 from mnemolens.codegraph.languages.python import PYTHON
+from mnemolens.codegraph.languages.typescript import JAVASCRIPT, TSX, TYPESCRIPT
 
-LANGUAGES: tuple[Language, ...] = (PYTHON,)
+LANGUAGES: tuple[Language, ...] = (PYTHON, TYPESCRIPT, TSX, JAVASCRIPT)
 
 _BY_EXTENSION = {extension: language for language in LANGUAGES for extension in language.extensions}
 _BY_LSP_ID = {lsp_id: language for language in LANGUAGES for lsp_id in language.lsp_ids}

@@ -1,0 +1,536 @@
+"""The table of TypeScript, TSX and JavaScript (JSX): three grammars, one table."""
+
+from tree_sitter import Node
+
+from mnemolens.codegraph.languages.base import (
+    MAX_WRAPPERS,
+    Definition,
+    Facts,
+    Language,
+    RawImport,
+    Rule,
+    flatten,
+    text_of,
+)
+from mnemolens.core.symbols import SymbolKind
+
+_FUNCTIONS = frozenset(
+    {"arrow_function", "function_expression", "generator_function", "function", "function_declaration"}
+)
+_WRAPPERS = frozenset(
+    {
+        "parenthesized_expression",
+        "as_expression",
+        "non_null_expression",
+        "type_assertion",
+        "satisfies_expression",
+    }
+)
+_NAMES = frozenset({"identifier", "property_identifier", "private_property_identifier", "type_identifier"})
+_HEADS = frozenset({"identifier", "type_identifier", "this", "super"})
+_MEMBERS = frozenset({"member_expression", "nested_identifier", "nested_type_identifier"})
+
+
+def _typescript() -> object:
+    import tree_sitter_typescript
+
+    return tree_sitter_typescript.language_typescript()
+
+
+def _tsx() -> object:
+    import tree_sitter_typescript
+
+    return tree_sitter_typescript.language_tsx()
+
+
+def _javascript() -> object:
+    import tree_sitter_javascript
+
+    return tree_sitter_javascript.language()
+
+
+def _unwrap(node: Node | None) -> Node | None:
+    """The expression inside brackets, casts and `!`."""
+    for _ in range(MAX_WRAPPERS):
+        if node is None or node.type not in _WRAPPERS:
+            return node
+        named = [child for child in node.named_children if child.type != "comment"]
+        if not named:
+            return None
+        node = named[-1] if node.type == "type_assertion" else named[0]
+    return node
+
+
+def dotted(node: Node | None) -> str | None:
+    """`a.b.c` for a chain of plain names; it may start with `this`, `super` or (`new Name()`) `Name()`."""
+    parts: list[str] = []
+    node = _unwrap(node)
+    while node is not None and node.type in _MEMBERS:
+        name = node.child_by_field_name("property") or node.child_by_field_name("name")
+        parts.append(text_of(name) if name is not None else "")
+        node = _unwrap(node.child_by_field_name("object") or node.child_by_field_name("module"))
+    if node is None:
+        return None
+    if node.type in _HEADS:
+        parts.append(text_of(node))
+    elif node.type == "new_expression":
+        made = node.child_by_field_name("constructor")
+        if made is None or made.type != "identifier":
+            return None
+        parts.append(text_of(made) + "()")
+    else:
+        return None
+    return ".".join(reversed(parts))
+
+
+def _string(node: Node | None) -> str | None:
+    """The text between a string literal's quotes."""
+    return text_of(node)[1:-1] if node is not None and node.type == "string" else None
+
+
+def _property_name(node: Node | None) -> str | None:
+    """A member's name; None for computed names that are no plain dotted name."""
+    if node is None:
+        return None
+    kind = node.type
+    if kind in _NAMES or kind == "number":
+        return text_of(node)
+    if kind == "string":
+        return _string(node)
+    if kind == "computed_property_name" and node.named_child_count == 1:
+        name = dotted(node.named_children[0])
+        return None if name is None or "(" in name else f"[{name}]"
+    return None
+
+
+def _is_async(node: Node) -> bool:
+    return any(child.type == "async" for child in node.children)
+
+
+def _bases(node: Node) -> tuple[str, ...]:
+    """Names of extended classes and implemented interfaces, type arguments left out."""
+    found: list[str] = []
+    heritage = [c for c in node.children if c.type in {"class_heritage", "extends_type_clause"}]
+    stack = heritage[::-1]
+    while stack:
+        item = stack.pop()
+        kind = item.type
+        if kind in {"class_heritage", "extends_clause", "implements_clause", "extends_type_clause"}:
+            stack.extend(c for c in reversed(item.named_children) if c.type != "type_arguments")
+        elif kind == "generic_type":
+            stack.extend(item.named_children[:1])
+        elif (name := dotted(item)) is not None and "(" not in name:
+            found.append(name)
+    return tuple(found)
+
+
+def _split(node: Node) -> tuple[list[Node], tuple[Node, ...]]:
+    """A definition's children without its decorators, and the decorators."""
+    parts: list[Node] = []
+    decorators: list[Node] = []
+    for child in node.children:
+        (decorators if child.type == "decorator" else parts).append(child)
+    return parts, tuple(decorators)
+
+
+def _declaration(node: Node, kind: SymbolKind, name_node: Node | None, name: str) -> Definition:
+    parts, decorators = _split(node)
+    return Definition(
+        kind=kind,
+        name=name,
+        name_node=name_node or node,
+        parts=parts,
+        body=node.child_by_field_name("body"),
+        is_async=_is_async(node),
+        bases=_bases(node) if kind in {"class", "interface"} else (),
+        first=parts[0] if decorators else None,
+        outside=decorators,
+    )
+
+
+def _define_function(node: Node) -> Definition | None:
+    name = node.child_by_field_name("name")
+    if name is not None and not text_of(name):
+        return None
+    kind: SymbolKind = "overload" if node.type == "function_signature" else "function"
+    return _declaration(node, kind, name, text_of(name) if name is not None else "default")
+
+
+def _define_class(node: Node) -> Definition | None:
+    name = node.child_by_field_name("name")
+    return _declaration(node, "class", name, text_of(name) if name is not None else "default")
+
+
+def _define_named(node: Node) -> Definition | None:
+    kinds: dict[str, SymbolKind] = {"interface_declaration": "interface", "enum_declaration": "enum"}
+    name = node.child_by_field_name("name")
+    if name is None or not text_of(name):
+        return None
+    return _declaration(node, kinds[node.type], name, text_of(name))
+
+
+def _define_type(node: Node) -> Definition | None:
+    name = node.child_by_field_name("name")
+    value = node.child_by_field_name("value")
+    if name is None or not text_of(name):
+        return None
+    return Definition("type", text_of(name), name, node.children, value)
+
+
+def _define_namespace(node: Node) -> Definition | None:
+    name = node.child_by_field_name("name")
+    if name is None:
+        return None
+    text = _string(name) if name.type == "string" else "".join(text_of(name).split())
+    return _declaration(node, "namespace", name, text) if text else None
+
+
+def _define_ambient(node: Node) -> Definition | None:
+    """`declare global { … }`; all other ambient declarations hold a definition of their own."""
+    for child in node.children:
+        if child.type == "global":
+            body = next((c for c in node.children if c.type == "statement_block"), None)
+            return Definition("namespace", "global", child, node.children, body)
+    return None
+
+
+def _define_method(node: Node) -> Definition | None:
+    name_node = node.child_by_field_name("name")
+    name = _property_name(name_node)
+    if not name:
+        return None
+    kind: SymbolKind = "method" if node.type == "method_definition" else "method_sig"
+    return _declaration(node, kind, name_node, name)
+
+
+def _value_of(node: Node) -> Node | None:
+    return _unwrap(node.child_by_field_name("right" if node.type == "assignment_expression" else "value"))
+
+
+def _target_of(node: Node) -> Node | None:
+    for field in ("name", "key", "property", "left"):
+        found = node.child_by_field_name(field)
+        if found is not None:
+            return found
+    return None
+
+
+def _target_name(node: Node, target: Node | None) -> str | None:
+    if target is None:
+        return None
+    if node.type == "variable_declarator":
+        return text_of(target) if target.type == "identifier" else None
+    if node.type == "assignment_expression":
+        return text_of(target) if target.type in {"identifier", "member_expression"} else None
+    return _property_name(target)
+
+
+def _define_bound(node: Node) -> Definition | None:
+    """A function or class that is the value of a variable, property, field or assignment."""
+    value = _value_of(node)
+    if value is None or (value.type not in _FUNCTIONS and value.type != "class"):
+        return None
+    target = _target_of(node)
+    name = _target_name(node, target)
+    if not name or target is None:
+        return None
+    kind: SymbolKind = "class"
+    if value.type != "class":
+        kind = "function" if node.type in {"variable_declarator", "assignment_expression"} else "method"
+    body = value.child_by_field_name("body")
+    parts, decorators = _split(node)
+    return Definition(
+        kind=kind,
+        name=name,
+        name_node=target,
+        parts=flatten(parts, body) if body is not None else parts,
+        body=body,
+        is_async=_is_async(value),
+        bases=_bases(value) if kind == "class" else (),
+        first=parts[0] if decorators else None,
+        outside=decorators,
+    )
+
+
+def _scope_of_object(node: Node) -> str | None:
+    """The name of an object literal: what is in it is named under that."""
+    value = _value_of(node)
+    if value is None or value.type != "object":
+        return None
+    return _target_name(node, _target_of(node))
+
+
+def _define_default(node: Node) -> Definition | None:
+    """A nameless function or class right behind `export default` or `export =`."""
+    value = node.child_by_field_name("value") or (node.named_children[-1] if node.named_child_count else None)
+    if value is None or (value.type not in _FUNCTIONS and value.type != "class"):
+        return None
+    if value.type == "function_declaration":
+        return None
+    parts, decorators = _split(value)
+    return Definition(
+        kind="class" if value.type == "class" else "function",
+        name="default",
+        name_node=value,
+        parts=parts,
+        body=value.child_by_field_name("body"),
+        is_async=_is_async(value),
+        bases=_bases(value) if value.type == "class" else (),
+        first=parts[0] if parts else value,
+        outside=(*_split(node)[1], *decorators),
+    )
+
+
+def _wrapped_by_export(node: Node) -> tuple[Node, Node] | None:
+    inner = node.child_by_field_name("declaration")
+    if inner is None:
+        return None
+    if inner.child_count and inner.children[0].type == "decorator":
+        return None  # `export @decorated class`: the class starts behind its decorators
+    first = next((child for child in node.children if child.type not in {"decorator", "comment"}), node)
+    return inner, first
+
+
+def _wrapped_by_declare(node: Node) -> tuple[Node, Node] | None:
+    named = node.named_children
+    return (named[-1], node) if named else None
+
+
+def bind_pattern(node: Node | None, facts: Facts) -> None:
+    """Record the names that a binding pattern binds."""
+    stack = [node] if node is not None else []
+    while stack:
+        item = stack.pop()
+        kind = item.type
+        if kind in {"identifier", "shorthand_property_identifier_pattern"}:
+            facts.bound.add(text_of(item))
+        elif kind == "pair_pattern":
+            stack.extend(filter(None, [item.child_by_field_name("value")]))
+        elif kind in {"assignment_pattern", "object_assignment_pattern"}:
+            stack.extend(filter(None, [item.child_by_field_name("left")]))
+        elif kind in {"object_pattern", "array_pattern", "rest_pattern"}:
+            stack.extend(item.named_children)
+
+
+def _required(node: Node | None) -> str | None:
+    """The module of `require('module')`."""
+    if node is None or node.type != "call_expression":
+        return None
+    function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    if function is None or arguments is None or text_of(function) != "require":
+        return None
+    return _string(arguments.named_children[0]) if arguments.named_child_count == 1 else None
+
+
+def _visit_declarator(node: Node, facts: Facts) -> None:
+    name, value = node.child_by_field_name("name"), _value_of(node)
+    if name is None:
+        return
+    if (
+        value is not None
+        and (value.type in _FUNCTIONS or value.type == "class")
+        and name.type == "identifier"
+    ):
+        return  # a definition: its name is a symbol
+    member = None
+    if value is not None and value.type == "member_expression":
+        member = value.child_by_field_name("property")
+        value = value.child_by_field_name("object")
+    module = _required(value)
+    if module is not None and name.type == "identifier":
+        facts.imports.append(RawImport(module, text_of(member) if member else "*", text_of(name)))
+    elif module is not None and name.type == "object_pattern" and member is None:
+        for child in name.named_children:
+            _visit_required(child, module, facts)
+    else:
+        bind_pattern(name, facts)
+
+
+def _visit_required(item: Node, module: str, facts: Facts) -> None:
+    """One member of `const { a, b: c } = require(…)`."""
+    name = alias = item
+    if item.type == "pair_pattern":
+        name = item.child_by_field_name("key") or item
+        alias = item.child_by_field_name("value") or item
+    if alias.type in {"identifier", "shorthand_property_identifier_pattern"}:
+        facts.imports.append(RawImport(module, text_of(name), text_of(alias)))
+    else:
+        bind_pattern(alias, facts)
+
+
+def _visit_parameters(node: Node, facts: Facts) -> None:
+    for child in node.named_children:
+        bind_pattern(child.child_by_field_name("pattern") or child, facts)
+
+
+def _visit_arrow(node: Node, facts: Facts) -> None:
+    bind_pattern(node.child_by_field_name("parameter"), facts)
+
+
+def _visit_catch(node: Node, facts: Facts) -> None:
+    bind_pattern(node.child_by_field_name("parameter"), facts)
+
+
+def _visit_for_in(node: Node, facts: Facts) -> None:
+    if node.child_by_field_name("kind") is not None:
+        bind_pattern(node.child_by_field_name("left"), facts)
+
+
+def _call(function: Node | None, facts: Facts) -> None:
+    function = _unwrap(function)
+    if function is None:
+        return
+    if function.type == "identifier":
+        facts.call(text_of(function), "")
+    elif function.type == "member_expression":
+        name = function.child_by_field_name("property")
+        if name is not None:
+            facts.call(text_of(name), dotted(function.child_by_field_name("object")))
+
+
+def _visit_call(node: Node, facts: Facts) -> None:
+    _call(node.child_by_field_name("function"), facts)
+
+
+def _visit_new(node: Node, facts: Facts) -> None:
+    _call(node.child_by_field_name("constructor"), facts)
+
+
+def _visit_import(node: Node, facts: Facts) -> None:
+    module = _string(node.child_by_field_name("source"))
+    for clause in node.named_children:
+        if clause.type == "import_require_clause":
+            required = _string(clause.child_by_field_name("source"))
+            name = next((c for c in clause.named_children if c.type == "identifier"), None)
+            if required and name is not None:
+                facts.imports.append(RawImport(required, "*", text_of(name)))
+        elif clause.type == "import_clause" and module:
+            for item in clause.named_children:
+                _import_item(item, module, facts)
+
+
+def _import_item(item: Node, module: str, facts: Facts) -> None:
+    if item.type == "identifier":
+        facts.imports.append(RawImport(module, "default", text_of(item)))
+    elif item.type == "namespace_import" and item.named_child_count:
+        facts.imports.append(RawImport(module, "*", text_of(item.named_children[-1])))
+    elif item.type == "named_imports":
+        for specifier in item.named_children:
+            name, alias = specifier.child_by_field_name("name"), specifier.child_by_field_name("alias")
+            if name is not None:
+                original = _string(name) or text_of(name)
+                facts.imports.append(RawImport(module, original, text_of(alias or name)))
+
+
+def _visit_export(node: Node, facts: Facts) -> None:
+    module = _string(node.child_by_field_name("source")) or ""
+    kinds = set()
+    for child in node.children:
+        kinds.add(child.type)
+        if child.type == "export_clause":
+            for specifier in child.named_children:
+                name, alias = specifier.child_by_field_name("name"), specifier.child_by_field_name("alias")
+                if name is not None:
+                    original, outer = _string(name) or text_of(name), alias if alias is not None else name
+                    facts.imports.append(RawImport(module, original, _string(outer) or text_of(outer), True))
+        elif child.type == "namespace_export" and child.named_child_count:
+            facts.imports.append(RawImport(module, "*", text_of(child.named_children[-1]), True))
+    if module and "*" in kinds:
+        facts.imports.append(RawImport(module, "*", "*", True))
+    if kinds & {"default", "="}:
+        _visit_default(node, facts)
+
+
+def _visit_default(node: Node, facts: Facts) -> None:
+    """`export default name`, `export = name`, `export default function name() {}`."""
+    shown = node.named_children[-1] if node.named_child_count else None
+    name = shown if shown is None or shown.type == "identifier" else shown.child_by_field_name("name")
+    if name is not None and name.type in _NAMES:
+        facts.imports.append(RawImport("", text_of(name), "default", True))
+
+
+def _reference(node: Node) -> tuple[str, str | None] | None:
+    parent = node.parent
+    name = text_of(node)
+    if parent is None:
+        return name, ""
+    if parent.type in _MEMBERS:
+        if (parent.child_by_field_name("property") or parent.child_by_field_name("name")) == node:
+            return name, dotted(parent.child_by_field_name("object") or parent.child_by_field_name("module"))
+        return name, ""
+    if parent.type == "import_specifier":
+        return text_of(parent.child_by_field_name("alias") or node), ""
+    if node.type in {"property_identifier", "private_property_identifier"}:
+        return None
+    return name, ""
+
+
+_CLASS, _OBJECT, _INTERFACE = ("class _ {\n", "\n}"), ("const _ = {\n", "\n}"), ("interface _ {\n", "\n}")
+
+
+def _frames(kind: SymbolKind) -> tuple[tuple[str, str], ...]:
+    plain = ("", "\n")
+    if kind == "method":
+        return (_CLASS, _OBJECT)
+    if kind == "method_sig":
+        return (_INTERFACE, _CLASS, ("abstract class _ {\n", "\n}"))
+    if kind in {"function", "class"}:
+        # A declarator first: alone, `name: Type = …` would be read as a label.
+        return (("const ", ";\n"), plain, ("export default ", "\n"), _CLASS, _OBJECT)
+    return (plain,)
+
+
+_RULES = {
+    "function_declaration": Rule(define=_define_function),
+    "generator_function_declaration": Rule(define=_define_function),
+    "function_signature": Rule(define=_define_function),
+    "class_declaration": Rule(define=_define_class),
+    "abstract_class_declaration": Rule(define=_define_class),
+    "interface_declaration": Rule(define=_define_named),
+    "enum_declaration": Rule(define=_define_named),
+    "type_alias_declaration": Rule(define=_define_type),
+    "internal_module": Rule(define=_define_namespace),
+    "module": Rule(define=_define_namespace),
+    "ambient_declaration": Rule(define=_define_ambient, wraps=_wrapped_by_declare),
+    "method_definition": Rule(define=_define_method),
+    "method_signature": Rule(define=_define_method),
+    "abstract_method_signature": Rule(define=_define_method),
+    "variable_declarator": Rule(define=_define_bound, scope=_scope_of_object, visit=_visit_declarator),
+    "public_field_definition": Rule(define=_define_bound, scope=_scope_of_object),
+    "field_definition": Rule(define=_define_bound, scope=_scope_of_object),
+    "pair": Rule(define=_define_bound, scope=_scope_of_object),
+    "assignment_expression": Rule(define=_define_bound),
+    "arrow_function": Rule(visit=_visit_arrow),
+    "export_statement": Rule(define=_define_default, visit=_visit_export, wraps=_wrapped_by_export),
+    "formal_parameters": Rule(visit=_visit_parameters),
+    "catch_clause": Rule(visit=_visit_catch),
+    "for_in_statement": Rule(visit=_visit_for_in),
+    "call_expression": Rule(visit=_visit_call),
+    "new_expression": Rule(visit=_visit_new),
+    "import_statement": Rule(visit=_visit_import),
+}
+
+
+def _language(name: str, lsp_ids: tuple[str, ...], extensions: tuple[str, ...], grammar: object) -> Language:
+    assert callable(grammar)
+    return Language(
+        name=name,
+        lsp_ids=lsp_ids,
+        extensions=extensions,
+        grammar=grammar,
+        rules=_RULES,
+        comments=frozenset({"comment", "html_comment", "hash_bang_line"}),
+        atoms=frozenset({"regex"}),
+        prose=frozenset({"jsx_text"}),
+        references=frozenset(_NAMES | {"shorthand_property_identifier"}),
+        reference=_reference,
+        frames=_frames,
+        doc_comments=True,
+    )
+
+
+TYPESCRIPT = _language("typescript", ("typescript",), (".ts", ".mts", ".cts"), _typescript)
+TSX = _language("tsx", ("typescriptreact",), (".tsx",), _tsx)
+JAVASCRIPT = _language(
+    "javascript", ("javascript", "javascriptreact"), (".js", ".jsx", ".mjs", ".cjs"), _javascript
+)
