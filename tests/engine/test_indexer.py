@@ -413,6 +413,14 @@ class TestRefresh:
         assert [path for path, _ in indexer.refresh_blocking(["b.py"]).changed] == ["b.py"]
         assert [item.file for item in indexer.skipped] == ["a.py"]
 
+    def test_anew_reports_what_did_not_change_too(self, project, open_indexer):
+        project(a_py="def a(): ...", b_py="def b(): ...")
+        indexer = open_indexer()
+        index(indexer)
+        result = indexer.refresh_blocking(["a.py", "gone.py"], anew=True)
+        assert {path: names(symbols) for path, symbols in result.changed} == {"a.py": ["a"]}
+        assert result.removed == ()
+
     def test_before_any_run_everything_is_new(self, project, open_indexer):
         project(a_py="def a(): ...")
         assert [path for path, _ in open_indexer().refresh_blocking(["a.py"]).changed] == ["a.py"]
