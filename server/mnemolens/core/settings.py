@@ -38,6 +38,8 @@ Scope = Literal["machine", "resource"]
 
 FILE_NAME = ".mnemolens.yaml"
 ENVIRONMENT_PREFIX = "MNEMOLENS_"
+NOT_SETTINGS = frozenset({"MNEMOLENS_CACHE_DIR"})
+"""Environment variables of ours that say where things are, read by those who keep them."""
 MAX_FILE_BYTES = 64 * 1024
 
 
@@ -452,7 +454,7 @@ def _environment_tree(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", "."): value
         for name, value in sorted(environment.items())
-        if name.startswith(ENVIRONMENT_PREFIX) and value
+        if name.startswith(ENVIRONMENT_PREFIX) and name not in NOT_SETTINGS and value
     }
 
 
