@@ -228,11 +228,11 @@ class Indexer:
         wanted = None if paths is None else set(paths)
         return await in_thread(lambda _, stop: self._refresh(wanted, stop, anew=anew), "mnemolens-refresh")
 
-    def refresh_blocking(self, paths: Iterable[str] | None = None) -> Refreshed:
+    def refresh_blocking(self, paths: Iterable[str] | None = None, *, anew: bool = False) -> Refreshed:
         """The same on the caller's thread."""
-        return self._refresh(None if paths is None else set(paths), threading.Event())
+        return self._refresh(None if paths is None else set(paths), threading.Event(), anew=anew)
 
-    def _refresh(self, paths: set[str] | None, stop: threading.Event, *, anew: bool = False) -> Refreshed:
+    def _refresh(self, paths: set[str] | None, stop: threading.Event, *, anew: bool) -> Refreshed:
         with self._busy:
             if paths is None or any(path.rpartition("/")[2] in _RULE_FILES for path in paths):
                 scan = self._finder.scan()
