@@ -119,15 +119,14 @@ def decayed(  # the formula's own variables
 ) -> float:
     """W = B · (e^(-λ·age) + access boost + recency bonus), clamped to 0..1.
 
-    The boost grows with log(n + 1) and reaches its maximum at 99 accesses. Negative ages, counts and
-    importances count as 0.
+    The boost grows with log(n + 1) and reaches its maximum at 99 accesses. Negative ages and counts count
+    as 0.
     """
-    base = min(max(importance, 0.0), 1.0)
     fading = math.exp(-params.rate * factor * max(age_hours, 0.0))
     grown = math.log(max(access_count, 0) + 1) / math.log(_ACCESSES_FOR_FULL_BOOST)
     boost = min(grown, 1.0) * params.access_boost_max
     bonus = params.recency_bonus if hours_since_access < params.recency_window else 0.0
-    return min(max(base * (fading + boost + bonus), 0.0), 1.0)
+    return min(max(importance * (fading + boost + bonus), 0.0), 1.0)
 
 
 def type_factor(kind: MemoryKind, status: Status = "active") -> float:

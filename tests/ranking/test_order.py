@@ -1,0 +1,60 @@
+"""The order that memories are shown in: own before neighbours', rank falling, id."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemolens.core.memories import VERDICTS
+from mnemolens.ranking.order import TRUTH, order_key, rank
+
+
+@pytest.mark.parametrize(
+    ("verdict", "factor"),
+    [
+        ("fresh", 1),
+        ("moved", 0.95),
+        ("drifted", 0.8),
+        ("ambiguous", 0.6),
+        ("unanchored", 0.6),
+        ("lost", 0.3),
+    ],
+)
+def test_how_far_each_verdict_is_believed(verdict, factor):
+    assert TRUTH[verdict] == factor
+    assert rank(0.5, 0.8, verdict) == pytest.approx(0.4 * factor)
+
+
+def test_an_old_note_that_is_true_beats_a_new_one_that_is_lost():
+    assert rank(0.4, 0.8, "fresh") > rank(1.0, 0.8, "lost")
+
+
+def test_own_first_then_rank_then_id():
+    shown = [("own-strong", 0.9, True), ("a", 0.4, True), ("b", 0.4, True), ("neighbour", 0.95, False)]
+    mixed = [shown[3], shown[2], shown[0], shown[1]]
+    assert sorted(mixed, key=lambda m: order_key(m[0], m[1], own=m[2])) == shown
+
+
+memories = st.lists(
+    st.tuples(
+        st.text(max_size=4), st.floats(0, 1), st.floats(0, 1), st.sampled_from(VERDICTS), st.booleans()
+    ),
+    unique_by=lambda m: m[0],
+    max_size=12,
+)
+
+
+@given(memories, st.randoms())
+@settings(max_examples=200, deadline=None)
+def test_the_order_is_total(cases, random):
+    keys = [order_key(i, rank(w, r, v), own=own) for i, w, r, v, own in cases]
+    shuffled = list(keys)
+    random.shuffle(shuffled)
+    assert sorted(shuffled) == sorted(keys)
+    assert all(a < b for a, b in pairwise(sorted(keys)))
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.sampled_from(VERDICTS))
+def test_rank_is_bounded_by_each_of_its_parts(weight, relevance, verdict):
+    assert 0 <= rank(weight, relevance, verdict) <= min(weight, relevance, TRUTH[verdict])
