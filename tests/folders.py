@@ -18,8 +18,16 @@ START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 class Folder:
     """A folder with files and a workspace on it; every call runs to its end."""
 
-    def __init__(self, root: Path, files: Mapping[str, str] | None = None, settings: Settings | None = None):
+    def __init__(
+        self,
+        root: Path,
+        files: Mapping[str, str] | None = None,
+        settings: Settings | None = None,
+        *,
+        indexed: bool = True,
+    ):
         self.root = root
+        self.indexed = indexed
         self.clock = ManualClock(START)
         self.settings = settings or Settings()
         for name, text in (files or {}).items():
@@ -29,7 +37,8 @@ class Folder:
     def start(self) -> Workspace:
         self.loop = asyncio.new_event_loop()
         workspace = Workspace.open(self.root, self.settings, self.clock)
-        self.loop.run_until_complete(workspace.build_index())
+        if self.indexed:
+            self.loop.run_until_complete(workspace.build_index())
         return workspace
 
     def restart(self) -> Workspace:

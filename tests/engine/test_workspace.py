@@ -588,3 +588,25 @@ def test_times_are_kept_to_the_moment(shop):
     due = shop.now + timedelta(days=3)
     made = shop.capture("look again", due_at=due, type="prospective")
     assert made.view.memory.due_at == due
+
+
+class TestBeforeTheIndexIsBuilt:
+    def test_a_capture_in_a_file_not_read_yet_is_on_its_function(self, tmp_path):
+        folder = Folder(tmp_path, {"billing.py": BILLING}, indexed=False)
+        view = folder.capture(NOTE, *HERE)
+        assert [link.target.id for link in view.links] == ["billing.py::charge"]
+        folder.close()
+
+    def test_nothing_is_lost_or_moved_before_everything_was_read(self, tmp_path):
+        folder = Folder(tmp_path, {"billing.py": BILLING})
+        memory_id = folder.remember(NOTE, *HERE)
+        folder.close()
+        folder = Folder(tmp_path, {"copy.py": BILLING}, indexed=False)
+        folder.open("copy.py")
+        folder.commit(folder.workspace.update(memory_id, {"tags": ["pay"]}, folder.now))
+        folder.pass_time(3)
+        assert folder.verdict(memory_id) == "unanchored"
+        folder.run(folder.workspace.build_index())
+        assert folder.workspace.get(memory_id, folder.now).anchors[0].at.id == "billing.py::charge"
+        assert folder.lenses("copy.py") == {}
+        folder.close()

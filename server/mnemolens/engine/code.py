@@ -29,11 +29,13 @@ class Code:
     Attributes:
         index: all symbols; of the open text where a document is open.
         origin: HEAD now, for birth records.
+        complete: every file has been indexed once; before, what is not found may merely not be read yet.
     """
 
     def __init__(self, layout: Layout, documents: OpenDocuments) -> None:
         self.index = CodeIndex()
         self.origin = Origin()
+        self.complete = False
         self._layout = layout
         self._documents = documents
         self._looks: dict[tuple[SymbolKey, str], tuple[str, frozenset[str]]] = {}
@@ -106,7 +108,7 @@ class Code:
         """
         if not self.has_file(file):
             raise InvalidArgument("uri", f"no file {file}")
-        symbols = self.index.get(file)
+        symbols = self.index.get(file) or self._read_now(file)
         if position is None or symbols is None:
             return SymbolKey(file, "")
         best = -1
@@ -183,6 +185,15 @@ class Code:
             symbols = extract(text.data, language)
             index = _index_of(symbols, key)
         return (text, language, symbols, index) if index >= 0 else None
+
+    def _read_now(self, file: str) -> FileSymbols | None:
+        """Symbols of a file that the index does not have yet, and has from now on."""
+        language, text = self._language(file), self._text(file)
+        if self.complete or language is None or text is None or file in self._documents:
+            return None
+        symbols = extract(text.data, language)
+        self.index.put(file, symbols)
+        return symbols
 
     def _language(self, file: str) -> Language | None:
         document = self._documents.get(file)

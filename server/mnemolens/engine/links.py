@@ -38,6 +38,10 @@ class CodeFacts(Code, SymbolLookup, Protocol):
     def birth(self, key: SymbolKey) -> Birth | None:
         """A new anchor's birth record, None where the text can't be read."""
 
+    @property
+    def complete(self) -> bool:
+        """Whether every file has been indexed once."""
+
     def settled(self, file: str) -> bool:
         """Whether the file's text is saved or quiet, and holds no syntax error."""
 
@@ -194,6 +198,8 @@ class Links:
         if kept is not None and kept.at is not None and not self._code.settled(kept.at.file):
             return kept
         placement = place(anchor, named, self._code)
+        if not self._code.complete and placement.stage not in {"place", "alias"}:
+            return Placement(anchor.id, None, "unanchored", in_scope=False)
         known = {anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}
         if placement.at is not None and placement.at not in known:
             self._want_alias(anchor, placement.at)
@@ -223,6 +229,8 @@ class Links:
         ]
 
     def _want_anchor(self, memory: Memory, found: Match, anchors: list[Anchor]) -> None:
+        if not self._code.complete:
+            return
         if found.relevance < DERIVED_FROM or any(a.birth.state.key == found.target for a in anchors):
             return
         event = self._derived_anchor(memory, found)

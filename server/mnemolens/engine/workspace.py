@@ -99,7 +99,6 @@ class Workspace:
         self._indexer = self._new_indexer()
         self._settled: dict[str, FileSymbols] = {}
         self._progress: Progress | None = None
-        self._indexed = False
         self._write_lock = asyncio.Lock()
         self._configure()
 
@@ -194,7 +193,7 @@ class Workspace:
         for file in stale - indexed:
             if file not in self._documents:
                 self._code.index.remove(file)
-        self._indexed = True
+        self._code.complete = True
         await self._refresh_slowly(list(self._state.memories()))
         return IndexReport(len(self._code.index), self._code.index.symbol_count, report.seconds)
 
@@ -564,7 +563,7 @@ class Workspace:
                 touched |= self._touched_by(file, self._settled.get(file), after)
                 if after is not None:
                     self._settled[file] = after
-        if self._indexed:
+        if self._code.complete:
             self._refresh(touched)
 
     def _touched_by(self, file: str, before: FileSymbols | None, after: FileSymbols | None) -> set[str]:
