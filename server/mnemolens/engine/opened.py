@@ -5,8 +5,6 @@ compares with the text as it was written, so that only what the user changed is 
 """
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +13,9 @@ from urllib.parse import quote, unquote
 
 import yaml
 
-from mnemolens.core.errors import InvalidArgument, StoreError
+from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Memory
+from mnemolens.store.opened import OpenedFolder
 
 MAX_NAME = 100
 _RULE = "---"
@@ -120,43 +119,30 @@ def _body(content: str) -> str:
     return content.replace("\r\n", "\n").strip("\n").rstrip() + "\n"
 
 
-class OpenedFolder:
-    """The folder of opened memories. Its methods do file I/O: call them off the event loop."""
+class OpenedMemories:
+    """The memories that this process has open as documents. Does file I/O: call it off the loop."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: OpenedFolder) -> None:
         self._folder = folder
-        self._held: dict[Path, OpenedDocument] = {}
-
-    def path_of(self, memory_id: str) -> Path:
-        """Where the memory's document stands, or would."""
-        return self._folder / file_name(memory_id)
+        self._shown: dict[Path, OpenedDocument] = {}
 
     def id_of(self, path: Path) -> str | None:
-        """The memory whose document this is; None for any other file."""
-        held = self._held.get(path)
-        if held is not None:
-            return held.memory_id
-        if path.parent != self._folder or path.suffix != ".md":
+        """The memory whose document this is, or may have been in another session; None for any other file."""
+        shown = self._shown.get(path)
+        if shown is not None:
+            return shown.memory_id
+        if path.parent != self._folder.folder or path.suffix != ".md":
             return None
         return unquote(path.stem)
 
     def write(self, memory: Memory, notes: Iterable[str]) -> Path:
-        """Writes the memory's document anew, private to the user, whole or not at all.
+        """Writes the memory's document.
 
         Raises:
             StoreError: the folder can't be written.
         """
-        path = self.path_of(memory.id)
-        text = render(memory, notes)
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=self._folder, prefix=".", suffix=".tmp")
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            Path(temporary).replace(path)
-        except OSError as error:
-            raise StoreError(f"the memory can't be written to {path}: {error.strerror}") from error
-        self._held[path] = OpenedDocument(memory.id, path, fields_of(memory))
+        path = self._folder.write(file_name(memory.id), render(memory, notes))
+        self._shown[path] = OpenedDocument(memory.id, path, fields_of(memory))
         return path
 
     def read(self, path: Path, memory: Memory, text: str) -> dict[str, Any]:
@@ -165,12 +151,17 @@ class OpenedFolder:
         Raises:
             InvalidArgument: the document's head is broken.
         """
-        held = self._held.get(path) or OpenedDocument(memory.id, path, fields_of(memory))
+        shown = self._shown.get(path) or OpenedDocument(memory.id, path, fields_of(memory))
         found = parse(text)
-        self._held[path] = OpenedDocument(memory.id, path, {**held.shown, **found})
-        return changes(held, found)
+        self._shown[path] = OpenedDocument(memory.id, path, {**shown.shown, **found})
+        return changes(shown, found)
 
     def close(self, path: Path) -> None:
-        """Removes the document: the memory itself lives in the journal."""
-        if self._held.pop(path, None) is not None:
-            path.unlink(missing_ok=True)
+        """Lets go of the document: the memory itself lives in the journal."""
+        self._shown.pop(path, None)
+        self._folder.close(path.name)
+
+    def close_all(self) -> None:
+        """Lets go of all documents."""
+        self._shown.clear()
+        self._folder.close_all()

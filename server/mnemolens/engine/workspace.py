@@ -49,7 +49,7 @@ from mnemolens.engine.indexer import Indexer, IndexOptions
 from mnemolens.engine.links import Links
 from mnemolens.engine.listing import Listing
 from mnemolens.engine.loading import Loaded
-from mnemolens.engine.opened import OpenedFolder
+from mnemolens.engine.opened import OpenedMemories
 from mnemolens.engine.requests import CaptureRequest, ListRequest
 from mnemolens.engine.show import Show
 from mnemolens.engine.write import Write
@@ -60,6 +60,7 @@ from mnemolens.store.git import author_name, read_head
 from mnemolens.store.journal import Journal
 from mnemolens.store.layout import Layout, find_layout
 from mnemolens.store.merge import MergedState
+from mnemolens.store.opened import OpenedFolder
 from mnemolens.store.symbols import SymbolCache
 
 T = TypeVar("T")
@@ -91,7 +92,7 @@ class Workspace:
         self._show = Show(self._state, self._links, self._code)
         self._listing = Listing(self._state, self._links, self._show)
         self._writing = Writing(self._state, self._links, self._code, self._show)
-        self._opened = OpenedFolder(layout.store / "open")
+        self._opened = OpenedMemories(OpenedFolder(layout.store / "open"))
         self._journal = Journal(
             layout.store, layout.base, clock, root=layout.top.as_posix(), older=layout.older
         )
@@ -237,6 +238,7 @@ class Workspace:
     def close(self) -> None:
         """Writes down what waits and lets go of the journal."""
         self._journal.close()
+        self._opened.close_all()
 
     # Reading ----------------------------------------------------------------------------------------------
 
