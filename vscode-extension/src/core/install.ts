@@ -202,6 +202,8 @@ async function installLocked(
         'install',
         '--disable-pip-version-check',
         '--no-input',
+        '--progress-bar',
+        'off', // a log does not move
         wheel,
       ]);
     }
