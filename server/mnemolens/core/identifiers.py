@@ -14,7 +14,9 @@ LATIN_LETTERS = "\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00
 """Class body of non-ASCII Latin letters: beside them an ASCII run is part of a longer word (`naïve_load`)."""
 
 _IDENTIFIER = re.compile(IDENTIFIER)
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
+_PARTS = re.compile(
+    rf"[A-Z]+(?![a-z{LATIN_LETTERS}])|[A-Z]?[a-z{LATIN_LETTERS}]+|[0-9]+|[^\W\d_A-Za-z{LATIN_LETTERS}]+"
+)
 
 
 def _words(text: str) -> list[str]:

@@ -334,7 +334,8 @@ class _Merge:
         self._values.update(values)
         core, active, long_term = (self._values[path] for path in _THRESHOLDS)
         if not core >= active >= long_term:
-            self._values.update({path: before[path] for path in _THRESHOLDS})
+            last_good = self._previous or before
+            self._values.update({path: last_good[path] for path in _THRESHOLDS})
             shown = " ≥ ".join(_THRESHOLDS)
             self._tell(_THRESHOLDS, f"{name}: {shown} must hold; the earlier thresholds stay.")
         if _RATE in values:

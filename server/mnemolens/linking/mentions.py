@@ -339,6 +339,7 @@ def _code_spans(text: str, start: int, end: int) -> Iterator[_Span]:
         if closing is None or bisect_left(blank, last) != bisect_left(blank, runs[closing][0]):
             index += 1
             continue
-        role = _ROLE.search(text, max(first - 30, start), first) is not None
-        yield _Span(first, runs[closing][1], last, runs[closing][0], role)
+        role = _ROLE.search(text, max(first - 30, start), first)
+        begins = role.start() if role is not None else first
+        yield _Span(begins, runs[closing][1], last, runs[closing][0], role is not None)
         index = closing + 1

@@ -1,0 +1,44 @@
+"""Token estimates: the documented heuristic, and what any estimate must keep."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemolens.core.memory_text import count_tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("   ", 0),
+        ("word", 1),
+        ("two words", 2),
+        ("idempotent", 2),
+        ("load_config()", 2 + 1 + 2),
+        ("2026", 2),
+        ("记忆管理", 4),
+        ("使用 JWT 认证", 5),
+        ("한국어", 3),
+        ("память", 3),
+        ("a\n\n\nb", 3),
+        ("👍", 2),
+    ],
+)
+def test_by_hand(text, tokens):
+    assert count_tokens(text) == tokens
+
+
+def test_english_is_about_four_characters_a_token():
+    text = (
+        "The payment provider double-charges when a request is retried, so every retry must stay idempotent. "
+    )
+    assert 3.5 < len(text * 20) / count_tokens(text * 20) < 6
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+@settings(max_examples=200, deadline=None)
+def test_more_text_never_costs_less_and_joining_at_a_line_costs_no_more_than_one(first, second):
+    together = count_tokens(first + "\n" + second)
+    assert together >= max(count_tokens(first), count_tokens(second))
+    assert together <= count_tokens(first) + count_tokens(second) + 1
