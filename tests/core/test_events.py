@@ -20,6 +20,8 @@ from mnemolens.core.events import (
     EdgePut,
     Event,
     EvidenceRecord,
+    LinkAllow,
+    LinkDrop,
     MemoryAccess,
     MemoryForget,
     MemoryPut,
@@ -307,6 +309,10 @@ def test_paths_can_be_moved():
     for data in (AnchorAlias.of("a", STATE), AnchorUnalias.of("a", STATE), AnchorConfirm.of("a", STATE)):
         assert moved(data).place.file == "sub/src/pay.py"
     assert moved(SuggestionRefuse(memory="m", place=Place.of(KEY))).place.file == "sub/src/pay.py"
+    for model in (LinkDrop, LinkAllow):
+        named = moved(model(memory="m", evidence="charge()", name=KEY.id))
+        assert named.name == "sub/src/pay.py::Card.charge#1"
+    assert moved(LinkDrop(memory="m", evidence="pay.py", name="src/pay.py")).name == "sub/src/pay.py"
     other = Event(ID, CLOCK, MemoryForget(memory="m"))
     assert with_paths(other, lambda path: f"sub/{path}") is other
 

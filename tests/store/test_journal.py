@@ -20,8 +20,10 @@ from mnemolens.core.errors import StoreError
 from mnemolens.core.events import (
     AnchorPut,
     BirthRecord,
+    Event,
     MemoryAccess,
     MemoryForget,
+    decode_line,
     encode_line,
     prepare,
     put_memory,
@@ -81,6 +83,12 @@ def line(op, data, event_id="01ARZ3NDEKTSV4RRFFQ69G5FAV", clock="1790000000000-0
         f'{{"v":{version},"id":"{event_id}","clock":"{clock}","op":"{op}","data":{json.dumps(data)}'.encode()
     )
     return body + f',"sum":"{zlib.crc32(body):08x}"}}\n'.encode()
+
+
+def one_event(text):
+    event = decode_line(text.rstrip(b"\n"))
+    assert isinstance(event, Event)
+    return event
 
 
 class TestFiles:
@@ -251,6 +259,21 @@ class TestReading:
         fresh.replace(segment)
         assert two.refresh() == [written[1]]
         assert two.stats.events == 1
+
+    def test_another_generation_is_read_anew_even_if_its_end_looks_alike(self, store, open_journal):
+        one, two = open_journal(), open_journal()
+        write(one, "m1", "m2")
+        two.load()
+        one.close()
+        segment = segments(store)[0]
+        _, first, second = segment.read_bytes().splitlines(keepends=True)
+        event = one_event(first)
+        changed = encode_line(event.id, event.clock, prepare(forget("m9"))) + b"\n"
+        assert len(changed) == len(first)
+        fresh = segment.with_suffix(".new")
+        fresh.write_bytes(b'{"v":1,"base":"","generation":1}\n' + changed + second)
+        fresh.replace(segment)
+        assert names(two.refresh()) == ["m9", "m2"]
 
     def test_a_segment_that_was_cut_and_grew_past_its_old_end_is_read_anew(self, store, open_journal):
         one, two = open_journal(), open_journal()

@@ -95,6 +95,14 @@ class TestGit:
         assert layout.store == tmp_path / "elsewhere.git" / "mnemolens"
         assert layout.top == folder
 
+    def test_a_worktree_of_a_bare_repository(self, repo, tmp_path):
+        bare, work = tmp_path / "bare.git", tmp_path / "work"
+        git(tmp_path, "clone", "-q", "--bare", str(repo), str(bare))
+        git(bare, "worktree", "add", "-q", str(work), "main")
+        layout = find_layout(work)
+        assert (layout.top, layout.common_dir) == says_git(work) == (work, bare)
+        assert find_layout(work, "/notes").base == bare.as_posix()
+
     def test_an_empty_dot_git_is_none(self, repo):
         (repo / "sub" / ".git").mkdir()
         assert find_layout(repo / "sub").top == repo == says_git(repo / "sub")[0]

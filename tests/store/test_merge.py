@@ -2,6 +2,7 @@
 
 import random
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
@@ -409,6 +410,12 @@ class TestEdges:
         )
         state.apply([at(9, MemoryTogether(memories=("m1", "m2"), rate=0.5))])
         assert [edge.weight for edge in state.edges_of("m1")] == [1.0, 0.75]
+
+    def test_the_order_of_recalls_does_not_show_in_the_last_digit(self):
+        # In floating point .1 + .2 + .3 is not .3 + .2 + .1.
+        events = [at(tick, MemoryTogether(memories=("m1", "m2"), rate=tick / 10)) for tick in (1, 2, 3)]
+        weights = {merged(*order).edges_of("m1")[0].weight for order in permutations(events)}
+        assert weights == {0.6}
 
     def test_a_put_says_the_weight_at_that_moment_and_later_recalls_add_to_it(self):
         events = [

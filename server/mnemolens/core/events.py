@@ -302,7 +302,7 @@ class _LinkChoice(_Data):
 
 
 class LinkDrop(_LinkChoice):
-    """The text `evidence` of this memory does not mean the symbol `name`: a standing refusal."""
+    """The text `evidence` of this memory does not mean the symbol with the id `name`: a standing refusal."""
 
     op: ClassVar[str] = "link.drop"
 
@@ -601,6 +601,9 @@ def with_paths(event: Event, move: Callable[[str], str]) -> Event:
         moved: EventData = _copy(data, birth=_copy(data.birth, file=move(data.birth.file)))
     elif isinstance(data, AnchorAlias | AnchorUnalias | AnchorConfirm | SuggestionRefuse):
         moved = _copy(data, place=_copy(data.place, file=move(data.place.file)))
+    elif isinstance(data, LinkDrop | LinkAllow):
+        file, mark, qualname = data.name.partition("::")
+        moved = _copy(data, name=move(file) + mark + qualname)
     else:
         return event
     return event._replace(data=moved)

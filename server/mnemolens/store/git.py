@@ -90,14 +90,13 @@ def _resolve(name: str, git_dir: Path, common_dir: Path) -> str | None:
 
 
 def _packed(name: str, common_dir: Path) -> str | None:
-    wanted = os.fsencode(name)
     try:
-        with (common_dir / "packed-refs").open("rb") as file:
-            for line in file:
-                commit, _, ref = line.rstrip().partition(b" ")
-                if ref == wanted:
-                    text = commit.decode("ascii", "replace")
-                    return text if _COMMIT.fullmatch(text) else None
-    except (OSError, ValueError):
-        pass
-    return None
+        packed = (common_dir / "packed-refs").read_bytes()
+    except OSError:
+        return None
+    # One search, not a loop over lines: there may be a hundred thousand, and this is asked every second.
+    end = packed.find(b" " + os.fsencode(name) + b"\n")
+    if end < 0:
+        return None
+    text = packed[packed.rfind(b"\n", 0, end) + 1 : end].decode("ascii", "replace")
+    return text if _COMMIT.fullmatch(text) else None

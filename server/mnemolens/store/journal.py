@@ -196,10 +196,11 @@ class Journal:
             if self._closing:
                 request.future.set_exception(StoreError("the journal is closed; nothing was stored"))
                 return request.future
-            self._queue.append(request)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="mnemolens-journal", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="mnemolens-journal", daemon=True)
+                thread.start()
+                self._thread = thread
+            self._queue.append(request)
             self._wake.notify_all()
         return request.future
 
@@ -380,8 +381,11 @@ class Journal:
             os.fsync(descriptor)
             _sync_folder(folder)
         except OSError:
+            # Before the lock is let go, or another process might take what is about to vanish. Windows
+            # refuses, and an empty segment stays for whoever comes next.
             for made in (path, path.with_suffix(".lock")):
-                made.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    made.unlink(missing_ok=True)
             held.release()
             raise
         return held

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeGuard, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard, TypeVar, cast
 
 from mnemolens.core.clock import reading_time
 from mnemolens.core.events import (
@@ -67,12 +67,13 @@ _STATUS_OF: Final[Mapping[type, Status]] = {
 _K = TypeVar("_K")
 
 
-class _Register(NamedTuple):
-    """A value and the stamp it was written with; `place` is its position within the event."""
+_Register: TypeAlias = tuple[str, int, Any]
+"""Stamp, position within the event, and value. A plain tuple: there are hundreds of thousands, and of plain
+tuples the garbage collector need not keep track."""
 
-    stamp: str
-    place: int
-    value: Any
+_STAMP: Final = 0
+_PLACE: Final = 1
+_VALUE: Final = 2
 
 
 class _EdgeKey(NamedTuple):
@@ -126,7 +127,7 @@ class _AnchorState:
         """The put that counts: the earliest. One memory an anchor is the rule, but nobody enforces it."""
         if len(self.puts) == 1:
             return next(iter(self.puts.values()))
-        return min(self.puts.values(), default=None, key=lambda register: register.stamp)
+        return min(self.puts.values(), default=None, key=lambda register: register[_STAMP])
 
 
 class _EdgeState:
@@ -216,8 +217,8 @@ class MergedState:
         state = self._live(data.memory)
         if state is None:
             return
-        if state.status is None or stamp > state.status.stamp:
-            state.status = _Register(stamp, 0, _STATUS_OF[type(data)])
+        if state.status is None or stamp > state.status[_STAMP]:
+            state.status = (stamp, 0, _STATUS_OF[type(data)])
         self._note(state.history, event, ("status",))
 
     def _memory_purge(self, _event: Event, _stamp: str, data: MemoryPurge) -> None:
@@ -257,8 +258,8 @@ class MergedState:
         state.anchors.add(data.anchor)
         anchor = self._anchors[data.anchor]
         earliest = anchor.puts.get(data.memory)
-        if earliest is None or stamp < earliest.stamp:
-            anchor.puts[data.memory] = _Register(stamp, 0, data)
+        if earliest is None or stamp < earliest[_STAMP]:
+            anchor.puts[data.memory] = (stamp, 0, data)
         self._note(state.history, event, ("anchors",))
         self._touched.update(anchor.puts)
 
@@ -296,8 +297,8 @@ class MergedState:
     def _edge_write(self, event: Event, stamp: str, data: EdgePut | EdgeDrop) -> None:
         key = _edge_key(data.source, data.target, data.type)
         edge = self._edges[key]
-        if edge.written is None or stamp > edge.written.stamp:
-            edge.written = _Register(stamp, 0, data if isinstance(data, EdgePut) else None)
+        if edge.written is None or stamp > edge.written[_STAMP]:
+            edge.written = (stamp, 0, data if isinstance(data, EdgePut) else None)
         for node in {data.source, data.target}:
             state = self._live(node)
             if state is not None:
@@ -360,8 +361,8 @@ class MergedState:
         for anchor_id in state.anchors if state is not None else ():
             anchor = self._anchors[anchor_id]
             birth = anchor.birth()
-            if birth is not None and not anchor.dropped and birth.value.memory == memory_id:
-                found.append((birth.stamp, anchor_id))
+            if birth is not None and not anchor.dropped and birth[_VALUE].memory == memory_id:
+                found.append((birth[_STAMP], anchor_id))
         built = tuple(self._build_anchor(anchor_id) for _, anchor_id in sorted(found))
         self._anchors_cache[memory_id] = built
         return built
@@ -386,15 +387,15 @@ class MergedState:
     def node(self, node_id: str) -> Mapping[str, Any] | None:
         """Metadata of a node of the memory graph; None for unknown and dropped ones."""
         register = self._nodes.get(node_id)
-        if register is None or register.value is None or node_id in self._purged:
+        if register is None or register[_VALUE] is None or node_id in self._purged:
             return None
-        return MappingProxyType(register.value)
+        return MappingProxyType(register[_VALUE])
 
     def link_dropped(self, memory_id: str, evidence_text: str, name: str) -> bool:
-        """Whether the user refused that this text of the memory means the symbol `name`."""
+        """Whether the user refused that this text of the memory means the symbol with the id `name`."""
         state = self._memories.get(memory_id)
         register = None if state is None else state.links.get((evidence_text, name))
-        return register is not None and bool(register.value)
+        return register is not None and bool(register[_VALUE])
 
     def suggestion_refused(self, memory_id: str, place: SymbolKey) -> bool:
         """Whether the user refused this place as a suggestion for the memory."""
@@ -420,12 +421,12 @@ class MergedState:
         weights: list[float] = []
         created: datetime | None = None
         if edge.written is not None:
-            if edge.written.stamp > dead_until and edge.written.value is not None:
-                put = cast("EdgePut", edge.written.value)
+            if edge.written[_STAMP] > dead_until and edge.written[_VALUE] is not None:
+                put = cast("EdgePut", edge.written[_VALUE])
                 weights.append(put.weight)
-                created = put.created_at or reading_time(edge.written.stamp)
+                created = put.created_at or reading_time(edge.written[_STAMP])
             # A put says what the weight is at that moment, a drop that it is none: later recalls add to it.
-            dead_until = max(dead_until, edge.written.stamp)
+            dead_until = max(dead_until, edge.written[_STAMP])
         later = {stamp: rate for stamp, rate in edge.together.items() if stamp > dead_until}
         weights.extend(later.values())
         if not weights:
@@ -440,8 +441,8 @@ class MergedState:
         state = self._anchors[anchor_id]
         register = state.birth()
         assert register is not None
-        put = cast("AnchorPut", register.value)
-        places = sorted(state.places.items(), key=lambda item: item[1].stamp)
+        put = cast("AnchorPut", register[_VALUE])
+        places = sorted(state.places.items(), key=lambda item: item[1][_STAMP])
         confirmations = sorted(state.confirmations.items(), key=lambda item: (item[1], item[0].key))
         return Anchor(
             id=anchor_id,
@@ -450,17 +451,17 @@ class MergedState:
             context=read_context(put.context),
             relevance=put.relevance,
             evidence=None if put.evidence is None else put.evidence.evidence(),
-            aliases=tuple(register.value for _, register in places if register.value is not None),
-            refused=frozenset(key for key, register in places if register.value is None),
+            aliases=tuple(register[_VALUE] for _, register in places if register[_VALUE] is not None),
+            refused=frozenset(key for key, register in places if register[_VALUE] is None),
             confirmations=tuple(state for state, _ in confirmations),
-            created_at=reading_time(register.stamp),
+            created_at=reading_time(register[_STAMP]),
         )
 
 
 def _write(registers: dict[_K, _Register], key: _K, stamp: str, place: int, value: object) -> None:
     old = registers.get(key)
-    if old is None or stamp > old.stamp:
-        registers[key] = _Register(stamp, place, value)
+    if old is None or stamp > old[_STAMP]:
+        registers[key] = (stamp, place, value)
 
 
 def _edge_key(source: str, target: str, edge_type: str) -> _EdgeKey:
@@ -476,8 +477,8 @@ def _author(data: object) -> str | None:
 
 def _in_order(registers: Mapping[str, _Register]) -> list[tuple[str, Any]]:
     """Keys and values as they were last written, so that tags and metadata keep the order the user gave."""
-    ordered = sorted(registers.items(), key=lambda item: (item[1].stamp, item[1].place, item[0]))
-    return [(key, register.value) for key, register in ordered]
+    ordered = sorted(registers.items(), key=lambda item: (item[1][_STAMP], item[1][_PLACE], item[0]))
+    return [(key, register[_VALUE]) for key, register in ordered]
 
 
 def _build_memory(memory_id: str, state: _MemoryState) -> Memory | None:
@@ -485,7 +486,7 @@ def _build_memory(memory_id: str, state: _MemoryState) -> Memory | None:
 
     A value of a wrong kind, which only a newer or broken writer can have put there, counts as not given.
     """
-    values = {name: register.value for name, register in state.fields.items()}
+    values = {name: register[_VALUE] for name, register in state.fields.items()}
 
     def text(name: str) -> str | None:
         value = values.get(name)
@@ -507,7 +508,7 @@ def _build_memory(memory_id: str, state: _MemoryState) -> Memory | None:
         metadata={key: value for key, value in _in_order(state.meta) if value is not None},
         importance=float(importance) if _is_number(importance) else 0.5,
         pinned=values.get("pinned") is True,
-        status="active" if state.status is None else state.status.value,
+        status="active" if state.status is None else state.status[_VALUE],
         access_count=sum(state.accesses.values()),
         session_id=text("session_id"),
         agent_id=text("agent_id"),
