@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { Drafts } from './core/drafts';
 import { baseName, capturePrompt, captureTarget, memoryTitle, placeLabel, plain } from './core/labels';
 import { SERVER_COMMANDS, type CaptureResult, type PreviewResult } from './core/protocol';
+import { messageOf } from './messages';
 import type { Server } from './server';
 import { cursorTarget, givenTarget, rootOf, type Target } from './target';
 import type { Undo } from './undo';
@@ -144,6 +145,6 @@ class CaptureInput {
   }
 
   private refuse(error: unknown): void {
-    this.box.validationMessage = plain(error instanceof Error ? error.message : String(error), 300);
+    this.box.validationMessage = plain(messageOf(error), 300);
   }
 }

@@ -6,7 +6,8 @@ import { memoryTitle } from './core/labels';
 import { SERVER_COMMANDS, type Memory } from './core/protocol';
 import { Installer } from './installer';
 import { Launcher } from './launcher';
-import { Memories } from './pick';
+import { Memories } from './memories';
+import { tellError } from './messages';
 import { Server } from './server';
 import { StatusItem } from './status';
 import { Undo } from './undo';
@@ -53,7 +54,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
           status.refreshSoon();
         }
       } catch (error) {
-        void vscode.window.showErrorMessage(`Mnemolens: ${error instanceof Error ? error.message : String(error)}`);
+        tellError(error);
       }
     });
     context.subscriptions.push(command);

@@ -1,6 +1,7 @@
 /** Asks for, shows and cancels the installation of the server (see `core/install.ts` for what it does). */
 
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import type { ServerCommand } from './core/command';
 import {
@@ -12,6 +13,7 @@ import {
   type InstallContext,
 } from './core/install';
 import type { Run, RunResult } from './core/python';
+import { messageOf } from './messages';
 
 const DECLINED = 'declinedInstall';
 /** All wheels together: 13.8 MB for CPython 3.11 on Linux x64, more than half of it Kuzu. */
@@ -94,8 +96,8 @@ export class Installer {
           this.log.info('The installation was cancelled');
           return undefined;
         }
-        this.log.error(error instanceof Error ? error : String(error));
-        throw error instanceof InstallError ? error : new InstallError(String(error));
+        this.log.error(messageOf(error));
+        throw error instanceof InstallError ? error : new InstallError(messageOf(error));
       }
     });
   }
@@ -113,15 +115,16 @@ export class Installer {
           result.code = code;
           resolve(result);
         };
+        const hear = (name: 'stdout' | 'stderr'): void => {
+          createInterface({ input: child[name], crlfDelay: Infinity }).on('line', (line) => {
+            result[name] += `${line}\n`;
+            this.log.info(line);
+          });
+        };
+        hear('stdout');
+        hear('stderr');
+        child.stdin.on('error', () => undefined);
         child.stdin.end(); // nobody answers questions
-        child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-          result.stdout += chunk;
-          this.log.info(chunk.trimEnd());
-        });
-        child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-          result.stderr += chunk;
-          this.log.info(chunk.trimEnd());
-        });
         child.on('error', (error) => {
           result.stderr += String(error);
           settle(null);

@@ -7,19 +7,24 @@
 import * as os from 'node:os';
 import * as vscode from 'vscode';
 import { CommandError, parseServerCommand, type ServerCommand } from './core/command';
-import { InstallError } from './core/install';
 import type { ServerState } from './core/labels';
 import type { Installer } from './installer';
+import { messageOf } from './messages';
 import type { Server } from './server';
 import type { MenuEntry } from './status';
 
 const NOT_INSTALLED = 'the language server is not installed yet; click to install it';
+
+/** The one way out that a message offers, besides the log. */
+type Way = 'Open Settings' | 'Reinstall' | 'Restart' | 'Try Again';
 
 export class Launcher implements vscode.Disposable {
   private readonly disposables: vscode.Disposable[];
   /** Counts launches, so that an answer to an older launch's question changes nothing. */
   private turn = 0;
   private installing: Promise<void> | undefined;
+  /** The way out of the current trouble. */
+  private way: Way = 'Open Settings';
 
   constructor(
     private readonly server: Server,
@@ -27,6 +32,9 @@ export class Launcher implements vscode.Disposable {
     private readonly log: vscode.LogOutputChannel,
   ) {
     this.disposables = [
+      server.onDidGiveUp((reason) => {
+        this.fail(reason, 'Restart');
+      }),
       vscode.workspace.onDidGrantWorkspaceTrust(() => void this.launch()),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('mnemolens.server.command')) {
@@ -63,8 +71,7 @@ export class Launcher implements vscode.Disposable {
       if (turn !== this.turn) {
         return;
       }
-      this.server.setState({ kind: 'none', reason: error.message });
-      this.tell(error.message, 'Open Settings');
+      this.fail(error.message, 'Open Settings');
       return;
     }
     if (configured !== undefined) {
@@ -81,8 +88,8 @@ export class Launcher implements vscode.Disposable {
       return;
     }
     if (!this.installer.carriesServer) {
-      const reason = 'this build carries no language server: set mnemolens.server.command';
-      this.server.setState({ kind: 'none', reason });
+      this.way = 'Open Settings';
+      this.server.setState({ kind: 'none', reason: 'this build carries no language server: set mnemolens.server.command' });
       return;
     }
     this.server.setState({ kind: 'none', reason: NOT_INSTALLED });
@@ -107,7 +114,7 @@ export class Launcher implements vscode.Disposable {
           await this.install();
         }
       } else {
-        this.tell(state.reason, 'Open Settings');
+        this.tell(state.reason);
       }
     }
     return this.server.isRunning || this.server.state.kind === 'starting';
@@ -164,7 +171,7 @@ export class Launcher implements vscode.Disposable {
   private async begin(command: ServerCommand, managed: boolean): Promise<void> {
     const failure = await this.server.start(command, managed);
     if (failure !== undefined) {
-      this.tell(failure, managed ? 'Reinstall' : 'Open Settings');
+      this.fail(failure, managed ? 'Reinstall' : 'Open Settings');
     }
   }
 
@@ -186,22 +193,36 @@ export class Launcher implements vscode.Disposable {
       }
       await this.begin(command, true);
     } catch (error) {
-      const reason = error instanceof InstallError ? error.message : String(error);
-      this.server.setState({ kind: 'none', reason });
-      this.tell(reason, 'Try Again');
+      this.fail(messageOf(error), 'Try Again');
     }
   }
 
+  private fail(reason: string, way: Way): void {
+    this.way = way;
+    this.server.setState({ kind: 'none', reason });
+    this.tell(reason);
+  }
+
   /** One message with one way out, and the log. */
-  private tell(message: string, way: 'Open Settings' | 'Reinstall' | 'Try Again'): void {
+  private tell(message: string): void {
     const logs = 'Show Logs';
-    void vscode.window.showErrorMessage(message, way, logs).then(async (answer) => {
-      if (answer === logs) {
-        this.log.show();
-      } else if (answer === 'Open Settings') {
-        await openSettings();
-      } else if (answer === way) {
-        await this.install();
+    void vscode.window.showErrorMessage(`Mnemolens: ${message}`, this.way, logs).then(async (answer) => {
+      switch (answer) {
+        case logs:
+          this.log.show();
+          break;
+        case 'Open Settings':
+          await openSettings();
+          break;
+        case 'Restart':
+          await this.restart();
+          break;
+        case 'Reinstall':
+        case 'Try Again':
+          await this.install();
+          break;
+        case undefined:
+          break;
       }
     });
   }

@@ -6,6 +6,7 @@
  */
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import {
   CloseAction,
@@ -16,16 +17,19 @@ import {
   type LanguageClientOptions,
 } from 'vscode-languageclient/node';
 import type { ServerCommand } from './core/command';
-import { explainFailure, Tail, type ServerEnd } from './core/failures';
+import { explainCrashes, explainFailure, Tail, type ServerEnd } from './core/failures';
 import type { ServerState } from './core/labels';
 import { HOVER_COMMANDS } from './core/protocol';
 import { RestartBudget } from './core/restarts';
 import { configurationMiddleware, serverSettings } from './configuration';
+import { messageOf, tellError } from './messages';
 
 /** Runs after a server command came back from a click (hover, lens, code action). */
 export type AfterCommand = (command: string, argument: unknown, result: unknown) => void;
 
 const STOP_MS = 2000;
+/** A program that says nothing for so long is no language server. */
+const START_MS = 60_000;
 
 /** The library's notifications name protocol methods; ours say what to change, so its own only go to the log. */
 class QuietClient extends LanguageClient {
@@ -42,10 +46,14 @@ class ServerProcess {
   readonly stderr = new Tail();
   readonly ended: Promise<number | null>;
 
-  private constructor(readonly child: ChildProcessWithoutNullStreams) {
-    child.stderr.setEncoding('utf8');
-    child.stderr.on('data', (chunk: string) => {
-      this.stderr.add(chunk);
+  private constructor(
+    readonly child: ChildProcessWithoutNullStreams,
+    log: vscode.LogOutputChannel,
+  ) {
+    // The server sends its log through the protocol too: here it is only kept for an end that needs explaining.
+    createInterface({ input: child.stderr, crlfDelay: Infinity }).on('line', (line) => {
+      this.stderr.add(`${line}\n`);
+      log.debug(line);
     });
     this.ended = new Promise((resolve) => {
       child.on('close', (code) => {
@@ -55,9 +63,9 @@ class ServerProcess {
   }
 
   /** @throws the spawn error (`code` is ENOENT, EACCES, …) when the program can't be started. */
-  static async spawn(command: ServerCommand, cwd: string): Promise<ServerProcess> {
+  static async spawn(command: ServerCommand, cwd: string, log: vscode.LogOutputChannel): Promise<ServerProcess> {
     const child = spawn(command.program, command.args, { cwd, stdio: 'pipe', windowsHide: true });
-    const started = new ServerProcess(child);
+    const started = new ServerProcess(child, log);
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);
@@ -92,10 +100,13 @@ export class Server implements vscode.Disposable {
   private queue: Promise<void> = Promise.resolve();
 
   private readonly worked = new vscode.EventEmitter<void>();
+  private readonly gaveUp = new vscode.EventEmitter<string>();
 
   readonly onDidChangeState = this.changed.event;
   /** The server reports progress of some work. */
   readonly onDidWork = this.worked.event;
+  /** The server crashed too often and is not started again by itself; the state's reason says why. */
+  readonly onDidGiveUp = this.gaveUp.event;
 
   /**
    * @param log where the server's stderr and the client's messages go
@@ -124,6 +135,7 @@ export class Server implements vscode.Disposable {
 
   /** Starts the server, stopping one that runs. Failing is told by the state and by the answer's message. */
   async start(command: ServerCommand, managed: boolean): Promise<string | undefined> {
+    this.interruptStart();
     return this.enqueue(async () => {
       await this.stopNow();
       this.budget.reset();
@@ -137,6 +149,7 @@ export class Server implements vscode.Disposable {
   }
 
   async stop(): Promise<void> {
+    this.interruptStart();
     return this.enqueue(async () => this.stopNow());
   }
 
@@ -166,6 +179,7 @@ export class Server implements vscode.Disposable {
     void this.stop().catch(() => undefined);
     this.changed.dispose();
     this.worked.dispose();
+    this.gaveUp.dispose();
   }
 
   private async enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
@@ -177,18 +191,25 @@ export class Server implements vscode.Disposable {
     return result;
   }
 
+  /** Ends a server that has not answered yet, so that what was asked for next need not wait for it. */
+  private interruptStart(): void {
+    if (this.first) {
+      this.process?.child.kill();
+    }
+  }
+
   private async startNow(command: ServerCommand, managed: boolean): Promise<string | undefined> {
     const end: ServerEnd = { command, managed, stderr: '' };
     const launch = async (): Promise<ChildProcessWithoutNullStreams> => {
       this.log.info(`Starting ${[command.program, ...command.args].join(' ')}`);
-      this.process = await ServerProcess.spawn(command, this.cwd);
+      this.process = await ServerProcess.spawn(command, this.cwd, this.log);
       return this.process.child;
     };
     let first: ChildProcessWithoutNullStreams | undefined;
     try {
       first = await launch();
     } catch (error) {
-      this.log.error(error instanceof Error ? error : String(error));
+      this.log.error(messageOf(error));
       return explainFailure({ ...end, spawnError: codeOf(error) });
     }
     const client = new QuietClient(
@@ -215,17 +236,25 @@ export class Server implements vscode.Disposable {
         this.setState({ kind: 'ready' }); // after a crash
       }
     });
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      this.interruptStart();
+    }, START_MS);
     try {
       await client.start();
       return undefined;
     } catch (error) {
-      this.log.error(error instanceof Error ? error : String(error));
+      this.log.error(messageOf(error));
       this.client = undefined;
       const exitCode = await this.process?.endWithin(1000);
       const stderr = this.process?.stderr.toString() ?? '';
+      this.log.error(stderr);
       this.process?.child.kill();
       this.process = undefined;
-      return explainFailure({ ...end, exitCode, stderr: stderr === '' && exitCode === undefined ? String(error) : stderr });
+      return explainFailure({ ...end, timedOut, exitCode, stderr: stderr === '' ? messageOf(error) : stderr });
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -236,7 +265,7 @@ export class Server implements vscode.Disposable {
     try {
       await client?.dispose(STOP_MS);
     } catch (error) {
-      this.log.warn(error instanceof Error ? error.message : String(error));
+      this.log.warn(messageOf(error));
     }
     if (process !== undefined && (await process.endWithin(STOP_MS)) === undefined) {
       process.child.kill();
@@ -253,6 +282,7 @@ export class Server implements vscode.Disposable {
         settings: serverSettings(),
       }),
       outputChannel: this.log,
+      stdioOptions: { stdout: () => undefined, stderr: () => undefined }, // `ServerProcess` reads stderr
       markdown: { isTrusted: { enabledCommands: HOVER_COMMANDS }, supportHtml: false },
       // Deprecated for the pull model, which we answer too; pushing also serves a server that does not register.
       // eslint-disable-next-line @typescript-eslint/no-deprecated
@@ -284,8 +314,11 @@ export class Server implements vscode.Disposable {
       return { action: CloseAction.Restart, handled: true };
     }
     const exitCode = await this.process?.endWithin(1000);
-    const reason = explainFailure({ ...end, exitCode, stderr: this.process?.stderr.toString() ?? '' });
+    const stderr = this.process?.stderr.toString() ?? '';
+    this.log.error(stderr);
+    const reason = explainCrashes({ ...end, exitCode, stderr });
     this.setState({ kind: 'none', reason });
+    this.gaveUp.fire(reason);
     return { action: CloseAction.DoNotRestart, handled: true };
   }
 
@@ -296,7 +329,7 @@ export class Server implements vscode.Disposable {
       this.afterCommand(command, args[0], result);
       return result;
     } catch (error) {
-      void vscode.window.showErrorMessage(`Mnemolens: ${error instanceof Error ? error.message : String(error)}`);
+      tellError(error);
       return undefined;
     }
   }

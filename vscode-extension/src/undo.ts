@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import { plain } from './core/labels';
+import { tellError } from './messages';
 
 const UNDO_COMMAND = 'mnemolens.internal.undo';
 const OFFER_MS = 10_000;
@@ -65,7 +66,7 @@ export class Undo implements vscode.Disposable {
       this.say(await act());
     } catch (error) {
       this.item.hide();
-      void vscode.window.showErrorMessage(`Mnemolens: ${error instanceof Error ? error.message : String(error)}`);
+      tellError(error);
     }
   }
 }

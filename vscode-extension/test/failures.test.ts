@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { explainFailure, Tail, type ServerEnd } from '../src/core/failures';
+import { explainCrashes, explainFailure, Tail, type ServerEnd } from '../src/core/failures';
 
 const base: ServerEnd = {
   command: { program: '/usr/bin/python3', args: ['-m', 'mnemolens', 'serve'] },
@@ -34,8 +34,20 @@ describe('explainFailure', () => {
     assert.match(explainFailure({ ...base, exitCode: 1, stderr: 'SyntaxError: invalid syntax' }), /too old.*3\.11/u);
   });
 
+  it('says that a program is no language server', () => {
+    const message = explainFailure({ ...base, timedOut: true, exitCode: null, stderr: '' });
+    assert.match(message, /does not answer as a language server: change mnemolens\.server\.command/u);
+  });
+
   it('offers to reinstall a managed server', () => {
     assert.match(explainFailure({ ...base, managed: true, exitCode: 1, stderr: 'boom\n' }), /: boom\. Reinstall it\.$/u);
+  });
+});
+
+describe('explainCrashes', () => {
+  it('tells the exit code and the last words', () => {
+    const message = explainCrashes({ ...base, exitCode: 7, stderr: 'one\nFatal: two\n\n' });
+    assert.match(message, /keeps ending with exit code 7: Fatal: two\./u);
   });
 });
 

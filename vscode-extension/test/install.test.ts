@@ -108,7 +108,7 @@ describe('install', () => {
 
   it('says that no Python is there', async () => {
     const run: Run = async () => Promise.resolve(absent);
-    await assert.rejects(install(context, run, silent, never), /found no Python/u);
+    await assert.rejects(install(context, run, silent, never), /no Python was found/u);
   });
 
   it('says that this build has no wheel', async () => {

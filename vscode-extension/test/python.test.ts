@@ -53,13 +53,13 @@ describe('findPython', () => {
     const found = await findPython(machine({ python3: '3.8', python: '3.10' }), false);
     assert.equal(found.kind, 'tooOld');
     assert.equal(found.newest.program, 'python');
-    assert.match(explainSearch(found), /needs Python 3\.11 or newer; python is 3\.10\./u);
+    assert.match(explainSearch(found), /Python 3\.11 or newer is needed; python is 3\.10\./u);
   });
 
   it('says that there is none, and what to do', async () => {
     const found = await findPython(machine({}), false);
     assert.equal(found.kind, 'missing');
-    assert.match(explainSearch(found), /found no Python\. Install Python 3\.11 or newer .*mnemolens\.server\.command/u);
+    assert.match(explainSearch(found), /no Python was found\. Install Python 3\.11 or newer .*mnemolens\.server\.command/u);
   });
 
   it('does not take a program that answers with a sentence', async () => {

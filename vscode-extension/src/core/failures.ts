@@ -14,6 +14,8 @@ export interface ServerEnd {
   managed: boolean;
   /** `ENOENT`, `EACCES`, … when the process could not be started. */
   spawnError?: string | undefined;
+  /** It ran, but never answered. */
+  timedOut?: boolean;
   exitCode?: number | null | undefined;
   stderr: string;
 }
@@ -30,6 +32,9 @@ export function explainFailure(end: ServerEnd): string {
   if (end.spawnError !== undefined) {
     return `${program} can't be started (${plain(end.spawnError)}): change mnemolens.server.command.`;
   }
+  if (end.timedOut === true) {
+    return `${program} does not answer as a language server: change mnemolens.server.command.`;
+  }
   if (/No module named '?mnemolens\b/u.test(end.stderr)) {
     return (
       `This interpreter has no mnemolens: ${program}. Install mnemolens for it, ` +
@@ -39,8 +44,16 @@ export function explainFailure(end: ServerEnd): string {
   if (/SyntaxError|requires a different Python|python_requires/iu.test(end.stderr)) {
     return `${program} is too old for mnemolens, which needs Python 3.11 or newer: change mnemolens.server.command.`;
   }
-  const code = end.exitCode === undefined || end.exitCode === null ? '' : ` with exit code ${end.exitCode}`;
-  return `The language server ${program} ended${code}${lastWords(end.stderr)}. Check mnemolens.server.command.`;
+  return `The language server ${program} ended${exitCode(end)}${lastWords(end.stderr)}. Check mnemolens.server.command.`;
+}
+
+/** The message for a server that ran and ended again and again. */
+export function explainCrashes(end: ServerEnd): string {
+  return `The language server keeps ending${exitCode(end)}${lastWords(end.stderr)}. The log may say why.`;
+}
+
+function exitCode(end: ServerEnd): string {
+  return end.exitCode === undefined || end.exitCode === null ? '' : ` with exit code ${end.exitCode}`;
 }
 
 function lastWords(stderr: string): string {

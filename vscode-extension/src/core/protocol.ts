@@ -18,6 +18,7 @@ export const SERVER_COMMANDS = {
   undoMove: 'mnemolens.memory.undoMove',
   reanchor: 'mnemolens.memory.reanchor',
   link: 'mnemolens.memory.link',
+  unlink: 'mnemolens.memory.unlink',
   open: 'mnemolens.memory.open',
   status: 'mnemolens.status',
 } as const;

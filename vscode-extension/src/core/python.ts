@@ -85,8 +85,8 @@ const WAYS = 'Install Python 3.11 or newer (or uv), or set mnemolens.server.comm
 /** What to tell a user whose machine has no fitting Python. */
 export function explainSearch(search: Exclude<PythonSearch, { kind: 'found' }>): string {
   if (search.kind === 'missing') {
-    return `Mnemolens found no Python. ${WAYS}`;
+    return `no Python was found. ${WAYS}`;
   }
   const { program, version } = search.newest;
-  return `Mnemolens needs Python 3.11 or newer; ${plain(program)} is ${version.major}.${version.minor}. ${WAYS}`;
+  return `Python 3.11 or newer is needed; ${plain(program)} is ${version.major}.${version.minor}. ${WAYS}`;
 }

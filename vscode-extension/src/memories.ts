@@ -1,0 +1,178 @@
+/** Finding memories and acting on them: search, those at the cursor, open, copy, confirm, attach, link, forget. */
+
+import * as vscode from 'vscode';
+import { memoryPlace, memoryTitle } from './core/labels';
+import { SERVER_COMMANDS, type Memory, type MemoryDetail, type MemoryPage, type Place } from './core/protocol';
+import { MemoryPick, type Found, type PickAction } from './memoryPick';
+import type { Server } from './server';
+import { cursorTarget, rootOf, storeRoots, type Target } from './target';
+import type { Undo } from './undo';
+
+const SHOWN = 50;
+
+export class Memories {
+  constructor(
+    private readonly server: Server,
+    private readonly undo: Undo,
+  ) {}
+
+  /** Finds memories by text as one types; Enter opens one. */
+  search(): void {
+    const here = this.here();
+    new MemoryPick({
+      title: 'Search memories',
+      placeholder: 'Words of the memory',
+      search: true,
+      load: async (text) => this.find(text),
+      places: async (found) => this.places(found),
+      actions: (memory) => this.actions(memory, here, false),
+      accept: async (found) => this.openFound(found),
+    }).show();
+  }
+
+  /** Shows the memories at the cursor; Enter opens one. */
+  async showHere(): Promise<void> {
+    await this.pickHere('Memories here', async (found) => this.openFound(found));
+  }
+
+  /** Lets the user pick one of the cursor's memories to forget. */
+  async forgetHere(): Promise<void> {
+    await this.pickHere('Forget a memory', async (found) => this.forget(found));
+  }
+
+  /** Opens the memory of an id, or lets the user pick one. */
+  async open(argument?: unknown): Promise<void> {
+    const { id, root } =
+      typeof argument === 'object' && argument !== null
+        ? (argument as { id?: unknown; root?: unknown })
+        : { id: argument, root: undefined };
+    if (typeof id !== 'string') {
+      this.search();
+      return;
+    }
+    const store = typeof root === 'string' ? { root } : rootOf(vscode.window.activeTextEditor?.document.uri);
+    await this.server.run(SERVER_COMMANDS.open, { id, ...store });
+  }
+
+  /** Offers to take back that a memory was forgotten. */
+  offerRestore(found: Found): void {
+    this.undo.offer(`Forgot “${memoryTitle(found.memory)}”`, async () => {
+      await this.act(SERVER_COMMANDS.restore, found);
+      return 'Remembered again';
+    });
+  }
+
+  private here(): Target {
+    return cursorTarget((uri) => this.server.asUri(uri));
+  }
+
+  private async act(command: string, found: Found): Promise<void> {
+    await this.server.run(command, { id: found.memory.id, ...found.root });
+  }
+
+  private async openFound(found: Found): Promise<void> {
+    await this.act(SERVER_COMMANDS.open, found);
+  }
+
+  private async forget(found: Found): Promise<void> {
+    await this.act(SERVER_COMMANDS.forget, found);
+    this.offerRestore(found);
+  }
+
+  private async copy(found: Found): Promise<void> {
+    await vscode.env.clipboard.writeText(found.memory.content);
+    this.undo.say('Copied');
+    await this.server.run(SERVER_COMMANDS.access, { ids: [found.memory.id], ...found.root });
+  }
+
+  /** All stores' memories that match, or the newest. */
+  private async find(text: string): Promise<Found[]> {
+    const query = { limit: SHOWN, ...(text.trim() === '' ? {} : { text }) };
+    const pages = await Promise.all(
+      storeRoots().map(async (root) => {
+        const page = await this.server.run<MemoryPage>(SERVER_COMMANDS.list, { ...query, ...root });
+        return page.memories.map((memory) => ({ memory, root }));
+      }),
+    );
+    return pages.flat();
+  }
+
+  private async pickHere(title: string, accept: PickAction['act']): Promise<void> {
+    const here = this.here();
+    if (here.uri === undefined) {
+      this.undo.say('No file is open here');
+      return;
+    }
+    const root = rootOf(vscode.window.activeTextEditor?.document.uri);
+    const page = await this.server.run<MemoryPage>(SERVER_COMMANDS.list, { uri: here.uri, position: here.position });
+    if (page.memories.length === 0) {
+      this.undo.say('No memories here');
+      return;
+    }
+    const found = page.memories.map((memory) => ({ memory, root }));
+    new MemoryPick({
+      title,
+      placeholder: 'Filter',
+      search: false,
+      load: async () => Promise.resolve(found),
+      places: async () => this.places(found),
+      actions: (memory) => this.actions(memory, here, true),
+      accept,
+    }).show();
+  }
+
+  /** Where each memory is. One whose details can't be read (forgotten meanwhile) is shown without its place. */
+  private async places(found: readonly Found[]): Promise<Map<string, Place>> {
+    const places = new Map<string, Place>();
+    await Promise.all(
+      found.map(async ({ memory, root }) => {
+        const query = { id: memory.id, ...root };
+        const detail = await this.server.run<MemoryDetail>(SERVER_COMMANDS.get, query).catch(() => undefined);
+        const place = detail === undefined ? undefined : memoryPlace(detail);
+        if (place !== undefined) {
+          places.set(memory.id, place);
+        }
+      }),
+    );
+    return places;
+  }
+
+  /** The buttons of a memory in a list; `linked` says that it is linked to the code at the cursor. */
+  private actions(memory: Memory, here: Target, linked: boolean): PickAction[] {
+    const { uri, position } = here;
+    /** A command on the memory, with the cursor's place, and what to say when it is done. */
+    const quietly = (icon: string, tooltip: string, command: string, done: string, atCursor: boolean): PickAction => ({
+      icon,
+      tooltip,
+      act: async (found) => {
+        const place = atCursor ? { uri, position } : found.root;
+        await this.server.run(command, { id: found.memory.id, ...place });
+        this.undo.say(done);
+      },
+    });
+    const actions: PickAction[] = [];
+    if (memory.verdict === 'drifted' || memory.verdict === 'moved') {
+      actions.push(quietly('pass', 'Still true', SERVER_COMMANDS.confirm, 'Still true', false));
+    }
+    if (memory.type === 'prospective') {
+      actions.push(quietly('check', 'Done', SERVER_COMMANDS.done, 'Done', false));
+    }
+    if (uri !== undefined) {
+      if (linked) {
+        const { unlink } = SERVER_COMMANDS;
+        actions.push(quietly('debug-disconnect', 'Take off this code', unlink, 'Not linked here any more', true));
+      } else if (memory.verdict === 'lost' || memory.verdict === 'ambiguous' || memory.verdict === 'unanchored') {
+        const { reanchor } = SERVER_COMMANDS;
+        actions.push(quietly('pin', 'Attach to the code at the cursor', reanchor, 'Attached here', true));
+      } else {
+        const { link } = SERVER_COMMANDS;
+        actions.push(quietly('link', 'Link to the code at the cursor too', link, 'Linked here as well', true));
+      }
+    }
+    actions.push(
+      { icon: 'copy', tooltip: 'Copy', act: async (found) => this.copy(found) },
+      { icon: 'trash', tooltip: 'Forget', act: async (found) => this.forget(found) },
+    );
+    return actions;
+  }
+}
