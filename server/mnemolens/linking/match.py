@@ -34,6 +34,8 @@ _CANDIDATE = 0.45
 _WEAK = 0.4
 _SELF = frozenset({"self", "this", "cls", "super", "prototype", "globalThis"})
 _LEAD_IN = re.compile(r"\b(?:from|in|of|inside|within)\s+(?:the\s+)?`?([A-Za-z_][A-Za-z0-9_]*)")
+_CAPITALISED = re.compile(r"(?<![A-Za-z0-9_$])[A-Z][A-Za-z0-9_]+")
+_READ_FOR_HINTS = 20_000
 _NEAR_AFTER = re.compile(r"\W{0,3}(?:function|method|class)?\s?(?:\(|in|from|at|of|@|inside|within)?\W{0,3}")
 _NEAR_BEFORE = re.compile(r"(?::\d{1,9})?[\W]{0,4}(?:'s)?\s?(?:the\s)?\W{0,2}")
 _NEAR = 24
@@ -85,7 +87,7 @@ class _Matching:
         self._paths: dict[str, list[tuple[int, int, str]]] = {"title": [], "content": []}
         self._class_names: set[str] = set()
         self._sure: set[SymbolKey] = set()
-        self._lead_ins: frozenset[str] | None = None
+        self._hints: tuple[frozenset[str], frozenset[str]] | None = None
         self._places_of: dict[str, tuple[SymbolKey, ...]] = {}
 
     def files_of_metadata(self, metadata: object) -> None:
@@ -210,8 +212,9 @@ class _Matching:
             sure_files = {key.file for key in self._sure}
             steps += [
                 (SURE, lambda p: p in self._sure),
+                (_PROBABLE, lambda p: not self._capitalised_words().isdisjoint(p.qualname.split(".")[:-1])),
                 (_PROBABLE, lambda p: p.file in sure_files),
-                (_PLAUSIBLE, lambda p: module_parts(p.file)[-1] in self._led_in()),
+                (_PLAUSIBLE, lambda p: module_parts(p.file)[-1] in self._led_in_words()),
                 (_PROBABLE, lambda p: p.file == self._origin),
             ]
         certainty = 1.0
@@ -251,12 +254,22 @@ class _Matching:
             return True
         return _is_module(place.file, tuple(part for part in scope.split(".") if part))
 
-    def _led_in(self) -> frozenset[str]:
+    def _capitalised_words(self) -> frozenset[str]:
+        """Words that may name a class, too common to be linked but good enough to decide."""
+        return self._read_hints()[0]
+
+    def _led_in_words(self) -> frozenset[str]:
         """Words after "from", "in", "of": a module may be meant."""
-        if self._lead_ins is None:
-            texts = (text[:20_000] for text in self._texts.values())
-            self._lead_ins = frozenset(word for text in texts for word in _LEAD_IN.findall(text))
-        return self._lead_ins
+        return self._read_hints()[1]
+
+    def _read_hints(self) -> tuple[frozenset[str], frozenset[str]]:
+        if self._hints is None:
+            texts = [text[:_READ_FOR_HINTS] for text in self._texts.values()]
+            self._hints = (
+                frozenset(word for text in texts for word in _CAPITALISED.findall(text)),
+                frozenset(word for text in texts for word in _LEAD_IN.findall(text)),
+            )
+        return self._hints
 
     def _places(self, name: str) -> tuple[SymbolKey, ...]:
         """Where the name is defined: the first ordinal stands for all of one qualified name."""

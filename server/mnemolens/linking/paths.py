@@ -15,6 +15,7 @@ _MAX_LENGTH = 1024
 _MAX_SEGMENTS = 64
 _MAX_METADATA_PATHS = 200
 _POSITION = re.compile(r"(?::\d{1,9}){1,2}(?:-\d{1,9})?$|[#?].*$")
+_QUOTES = "\"'`<>"
 _DRIVE = re.compile(r"^/?[A-Za-z]:(?=/)")
 _BETWEEN = re.compile(r"[,;\n]")
 _MODULE_ENDINGS = (
@@ -86,6 +87,12 @@ def find_files(written: str, lookup: SymbolLookup, root: str = "") -> Found:
         lookup: the code.
         root: absolute path of the worktree's top level, where known: other absolute paths are elsewhere.
     """
+    found = _find(written, lookup, root)
+    without_position = _POSITION.sub("", written.strip().strip(_QUOTES))
+    return found if found.files or without_position == written else _find(without_position, lookup, root)
+
+
+def _find(written: str, lookup: SymbolLookup, root: str) -> Found:
     path, absolute = _normalised(written)
     if not path:
         return Found(())
@@ -130,7 +137,7 @@ def module_parts(file: str) -> tuple[str, ...]:
 
 def basename(written: str) -> str:
     """The last segment of a written path."""
-    return _normalised(written)[0].rpartition("/")[2]
+    return _normalised(_POSITION.sub("", written.strip()))[0].rpartition("/")[2]
 
 
 def _ending(path: str, lookup: SymbolLookup) -> tuple[str, ...]:
@@ -139,7 +146,7 @@ def _ending(path: str, lookup: SymbolLookup) -> tuple[str, ...]:
 
 
 def _normalised(written: str) -> tuple[str, bool]:
-    path = written.strip().strip("\"'`<>").strip()
+    path = written.strip().strip(_QUOTES).strip()
     if len(path) > _MAX_LENGTH or "\0" in path or "\n" in path:
         return "", False
     if path.startswith("file://"):
@@ -149,7 +156,7 @@ def _normalised(written: str) -> tuple[str, bool]:
     path = path.replace("\\", "/")
     without_drive = _DRIVE.sub("", path)
     absolute = path.startswith(("/", "~/")) or without_drive != path
-    path = _POSITION.sub("", without_drive).removeprefix("~")
+    path = without_drive.removeprefix("~")
     parts: list[str] = []
     for part in path.split("/"):
         if part == "..":

@@ -1,0 +1,244 @@
+"""Which code a memory means: relevance, contexts, evidence, candidates, hostile input."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemolens.core.symbols import SymbolKey
+from mnemolens.linking import ALL_RULES, match
+from mnemolens.linking.match import MAX_CANDIDATES
+
+SHOP = {
+    "src/pay.py::charge": "function",
+    "src/pay.py::Payment": "class",
+    "src/pay.py::Payment.retry": "method",
+    "src/bank.py::Account": "class",
+    "src/bank.py::Account.retry": "method",
+    "src/bank.py::urlopen": "function",
+    "web/pay.ts::retry_all": "function",
+}
+
+
+def by_id(found):
+    return {m.target.id: m for m in found}
+
+
+def test_each_kind_of_link_has_its_relevance_and_context(listed):
+    found = by_id(match("", "charge() of Payment, see web/pay.ts", {"file": "src/bank.py"}, listed(SHOP)))
+    got = {id_: (m.relevance, m.context, m.kind, m.candidate) for id_, m in found.items()}
+    assert got == {
+        "src/bank.py": (1.0, "metadata_file_match", "file", False),
+        "src/pay.py::charge": (0.8, "content_name_match", "function", False),
+        "src/pay.py::Payment": (0.8, "content_class_match", "class", False),
+        "web/pay.ts": (0.8, "content_file_match", "file", False),
+    }
+
+
+def test_evidence_is_the_span_and_the_rule(listed):
+    (found,) = match("t", "函数: `charge` twice", {}, listed(SHOP))
+    e = found.evidence
+    assert (e.field, e.start, e.end, e.rule, e.text) == ("content", 5, 11, "code_span", "charge")
+
+
+def test_evidence_of_metadata(listed):
+    (found,) = match("", "", {"files": "src/gone.py, src/bank.py"}, listed(SHOP))
+    e = found.evidence
+    assert (e.field, e.start, e.end, e.text) == ("metadata.files", 13, 24, "src/bank.py")
+
+
+def test_a_name_in_several_places_is_offered_below_one_half(listed):
+    found = match("", "`retry` is broken", {}, listed(SHOP))
+    assert {m.target.id for m in found} == {"src/pay.py::Payment.retry", "src/bank.py::Account.retry"}
+    assert all(m.candidate and m.relevance < 0.5 for m in found)
+
+
+@pytest.mark.parametrize(
+    ("title", "content", "metadata", "origin"),
+    [
+        ("", "Payment.retry", {}, None),
+        ("Payment", "`retry` twice", {}, None),
+        ("", "`retry` in src/pay.py", {}, None),
+        ("", "src/pay.py: `retry` twice", {}, None),
+        ("", "`retry` twice", {"file_path": "pay.py"}, None),
+        ("", "`retry` twice", {"file": "/home/x/shop/src/pay.py:12"}, None),
+        ("", "charge() before `retry`", {}, None),
+        ("", "`retry` twice", {}, "src/pay.py"),
+        ("", "payment.retry() twice", {}, None),
+        ("", "the_payment: pay.Payment.retry", {}, None),
+        ("", "`src/pay.py::Payment.retry`", {}, None),
+        ("", "`Payment.retry` first, then `retry` again", {}, None),
+    ],
+)
+def test_what_decides_between_equal_names(listed, title, content, metadata, origin):
+    found = by_id(match(title, content, metadata, listed(SHOP, ["lib/pay.js"]), origin))
+    assert found["src/pay.py::Payment.retry"].relevance >= 0.5
+    assert "src/bank.py::Account.retry" not in found
+
+
+def test_the_class_decides_within_the_file_of_the_metadata(listed):
+    code = listed({**SHOP, "src/pay.py::Refund": "class", "src/pay.py::Refund.retry": "method"})
+    found = by_id(match("", "A Refund must not `retry`", {"file": "src/pay.py"}, code))
+    assert "src/pay.py::Refund.retry" in found
+    assert "src/pay.py::Payment.retry" not in found
+
+
+def test_two_files_named_mean_both(listed):
+    found = by_id(match("", "`retry` differs: src/pay.py sleeps and src/bank.py does not", {}, listed(SHOP)))
+    assert not found["src/pay.py::Payment.retry"].candidate
+    assert not found["src/bank.py::Account.retry"].candidate
+
+
+def test_the_first_ordinal_stands_for_all():
+    kinds = {SymbolKey("a.py", "load", n): "overload" for n in (2, 0, 1)}
+
+    class Code:
+        keys_named = staticmethod({"load": list(kinds)}.__getitem__)
+        files_ending = staticmethod(lambda _suffix: ())
+        kind_of = staticmethod(kinds.get)
+        has_file = staticmethod(lambda _path: False)
+
+    (found,) = match("", "load()", {}, Code())
+    assert found.target == SymbolKey("a.py", "load", 0)
+    assert found.relevance == 0.8
+
+
+def test_a_bare_word_is_less_certain(listed):
+    (found,) = match("", "urlopen follows redirects", {}, listed(SHOP))
+    assert 0.5 <= found.relevance < 0.8
+
+
+def test_an_unknown_receiver_is_less_certain(listed):
+    found = by_id(match("", "x.retry_all() and x.charge()", {}, listed(SHOP)))
+    assert 0.5 <= found["web/pay.ts::retry_all"].relevance < 0.8
+    assert found["src/pay.py::charge"].candidate
+
+
+def test_a_name_in_very_many_places_offers_nothing(listed):
+    many = {f"src/m{n}.py::C{n}.__init__": "method" for n in range(MAX_CANDIDATES + 1)}
+    assert match("", "`__init__` is slow", {}, listed(many)) == ()
+
+
+def test_only_the_rules_asked_for(listed):
+    text, metadata = "charge() of Payment, see web/pay.ts", {"file": "src/bank.py"}
+    for rule in ALL_RULES:
+        found = match("", text, metadata, listed(SHOP), rules=frozenset({rule}))
+        assert [m.context for m in found] == [rule]
+    assert match("", text, metadata, listed(SHOP), rules=frozenset()) == ()
+
+
+class TestPaths:
+    FILES = ("src/auth.py", "auth/src/auth.py", "a.py", "s.py", "src/日本.py", "src/a b/c#d.py")
+
+    @pytest.mark.parametrize(
+        ("written", "file"),
+        [
+            ("src/auth.py", "src/auth.py"),
+            ("./src/auth.py", "src/auth.py"),
+            ("src//auth.py", "src/auth.py"),
+            ("src/x/../auth.py", "src/auth.py"),
+            ("../src/auth.py", "src/auth.py"),
+            ("src\\auth.py", "src/auth.py"),
+            ("/home/me/proj/src/auth.py", "src/auth.py"),
+            ("C:\\proj\\src\\auth.py", "src/auth.py"),
+            ("file:///home/me/proj/src/auth.py", "src/auth.py"),
+            ("file:///c%3A/proj/src/auth.py", "src/auth.py"),
+            ("file:///x/src/%E6%97%A5%E6%9C%AC.py", "src/日本.py"),
+            ("proj/src/auth.py", "src/auth.py"),
+            ("src/auth.py:42", "src/auth.py"),
+            ("src/auth.py:42:7", "src/auth.py"),
+            ("src/auth.py#L42", "src/auth.py"),
+            (" 'src/auth.py' ", "src/auth.py"),
+            ("日本.py", "src/日本.py"),
+            ("/home/me/proj/a.py", "a.py"),
+            ("src/a b/c#d.py", "src/a b/c#d.py"),
+        ],
+    )
+    def test_ways_to_write_a_path(self, listed, written, file):
+        found = match("", "", {"file": written}, listed({}, self.FILES))
+        assert [(m.target.id, m.relevance) for m in found] == [(file, 1.0)]
+
+    @pytest.mark.parametrize(
+        "written",
+        [
+            *(
+                "src/gone.py",
+                "uth.py",
+                "rc/auth.py",
+                "src",
+                "src/",
+                "/",
+                "",
+                ".",
+                "..",
+                "aa.py",
+                "SRC/AUTH.PY",
+            ),
+            *("https://example.com/src/auth.py", "src/auth.pyc", "x" * 5000, "a/" * 5000, "src/auth\0.py"),
+        ],
+    )
+    def test_no_path_of_ours(self, listed, written):
+        assert match("", "", {"file": written}, listed({}, self.FILES)) == ()
+
+    def test_several_files_are_offered(self, listed):
+        found = match("", "", {"file": "auth.py"}, listed({}, self.FILES))
+        assert {m.target.id for m in found} == {"src/auth.py", "auth/src/auth.py"}
+        assert all(m.candidate for m in found)
+
+    def test_a_known_root_tells_ours_from_others(self, listed):
+        code = listed({}, self.FILES)
+        (ours,) = match("", "", {"file": "/home/me/proj/a.py"}, code, root="/home/me/proj")
+        assert ours.relevance == 1.0
+        (other,) = match("", "", {"file": "/usr/lib/python3/a.py"}, code, root="/home/me/proj")
+        assert other.candidate
+
+    def test_a_file_is_linked_once(self, listed):
+        found = match(
+            "a.py", "a.py `a.py` ./a.py", {"file": "a.py", "files": ["a.py"]}, listed({}, self.FILES)
+        )
+        assert [(m.target.id, m.context) for m in found] == [("a.py", "metadata_file_match")]
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.binary(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.text(max_size=30),
+    st.text(max_size=80),
+    st.dictionaries(st.sampled_from(["file", "file_path", "files", "x"]), anything, max_size=4) | anything,
+)
+@settings(max_examples=200, deadline=None)
+def test_nothing_raises_and_all_matches_are_sound(title, content, metadata):
+    code = Small()
+    for m in match(title, content, metadata, code):
+        assert 0 < m.relevance <= 1
+        assert m.candidate == (m.relevance < 0.5)
+        assert code.kind_of(m.target) == m.kind
+
+
+class Small:
+    """One file whose functions have the shortest names."""
+
+    def keys_named(self, name):
+        return [SymbolKey("a.py", name)] if name in {"A", "a", "aa", "load_x"} else []
+
+    def files_ending(self, suffix):
+        return ["a.py"] if suffix == "a.py" else []
+
+    def kind_of(self, key):
+        if key == SymbolKey("a.py", ""):
+            return "file"
+        return "function" if self.keys_named(key.name) else None
+
+    def has_file(self, path):
+        return path == "a.py"
+
+
+def test_a_megabyte_that_names_much(listed):
+    code = listed({f"src/m{n}.py::C{n}.do_it_{n % 50}": "method" for n in range(300)})
+    text = " ".join(f"`do_it_{n % 50}` in C{n}.do_it_{n % 50} and src/m{n}.py" for n in range(20_000))
+    found = match("", text, {"files": [f"src/m{n}.py" for n in range(5000)]}, code)
+    assert 0 < len(found) <= 200
