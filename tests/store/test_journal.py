@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import zlib
@@ -14,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mnemolens.core.clock import ManualClock, SystemClock
 from mnemolens.core.errors import StoreError
@@ -327,6 +330,17 @@ class TestSegments:
         assert late.refresh() == list(theirs)
         assert late.refresh() == []
         assert mine[0].clock > theirs[0].clock
+
+    def test_a_segment_of_a_newer_version_is_read_as_far_as_it_can_be_but_not_continued(
+        self, store, open_journal
+    ):
+        (store / "journal").mkdir(parents=True)
+        newer = store / "journal" / "aaaaaaaaaa.jsonl"
+        newer.write_bytes(b'{"v":2,"base":"","generation":0}\n' + line("memory.forget", {"memory": "m1"}))
+        journal = open_journal()
+        assert names(journal.load()) == ["m1"]
+        write(journal, "m2")
+        assert journal.writer != newer.stem
 
     def test_the_clock_continues_the_segments_even_if_the_wall_clock_was_set_back(self, open_journal):
         clock = ManualClock(NOW)
@@ -799,6 +813,56 @@ else:
     os.write = half
 journal.append([MemoryForget(memory="pending")]).result(timeout=60)
 """
+
+
+steps = st.lists(
+    st.tuples(
+        st.integers(0, 2), st.sampled_from(["append", "append", "access", "refresh", "restart", "load"])
+    ),
+    max_size=20,
+)
+
+
+@given(steps)
+@settings(max_examples=25, deadline=None)
+def test_whatever_three_processes_do_each_hears_everything_once(plan):
+    """Journals in one process exclude each other as those of three processes do."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / ".mnemolens"
+        journals = [Journal(store, "", SystemClock()) for _ in range(3)]
+        heard = [journal.load() for journal in journals]
+        acknowledged = []
+        accesses = 0
+        for number, (slot, action) in enumerate([*plan, (0, "refresh"), (1, "refresh"), (2, "refresh")]):
+            journal = journals[slot]
+            if action == "append":
+                events = journal.append([forget(f"m{number}"), forget(f"n{number}")]).result(timeout=20)
+                acknowledged += events
+                heard[slot] += events
+            elif action == "access":
+                events = journal.access(["m1"], NOW).result(timeout=20)
+                accesses += 1
+                acknowledged += events
+                heard[slot] += events
+            elif action == "refresh":
+                heard[slot] += journal.refresh()
+            elif action == "load":
+                heard[slot] = journal.load()
+            else:
+                journal.close()
+                journals[slot] = Journal(store, "", SystemClock())
+                heard[slot] = journals[slot].load()
+        expected = sorted(event.id for event in acknowledged)
+        for events in heard:
+            assert sorted(event.id for event in events) == expected
+        state = MergedState()
+        state.apply(heard[0])
+        state.apply(put_memory_event(journals[0]))
+        assert state.memory("m1").access_count == accesses
+        for journal in journals:
+            assert journal.stats.skipped == ()
+            journal.close()
+        assert len(segments(store)) <= 3
 
 
 class TestProcesses:

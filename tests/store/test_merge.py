@@ -246,7 +246,7 @@ class TestMemories:
             ("memory.put", "agent", ("title", "metadata", "tags")),
             ("memory.forget", "Ben", ("status",)),
             ("anchor.put", "Ben", ("anchors",)),
-            ("anchor.alias", B, ("anchors",)),
+            ("anchor.alias", "", ("anchors",)),
         ]
         assert isinstance(state.history("m1")[0], HistoryEntry)
         assert state.history("m1")[0].clock == at(1, None).clock

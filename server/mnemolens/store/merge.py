@@ -331,7 +331,7 @@ class MergedState:
     @staticmethod
     def _note(history: dict[str, HistoryEntry], event: Event, fields: tuple[str, ...]) -> None:
         if event.id not in history:
-            by = event.data.by or _author(event.data) or event.writer
+            by = event.data.by or _author(event.data) or ""
             history[event.id] = HistoryEntry(event.clock, event.data.op, by, fields)
 
     # Reading ------------------------------------------------------------------------------------
@@ -403,7 +403,7 @@ class MergedState:
         return state is not None and place in state.refused
 
     def history(self, memory_id: str) -> tuple[HistoryEntry, ...]:
-        """The memory's life, oldest first; accesses and recalls are left out."""
+        """The memory's life, oldest first, without accesses and recalls. `by` is "" where nobody is named."""
         state = self._memories.get(memory_id)
         if state is None:
             return ()
