@@ -8,7 +8,7 @@ Knows no protocol and no index. A document whose parse is slow does it in slices
 (`parse_slice`): nothing here waits or starts a task.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 from time import perf_counter
 
@@ -75,8 +75,9 @@ class Document:
     def apply(self, changes: Iterable[TextChange]) -> None:
         """Replay content changes in order; symbols follow at once, or ranges do and `pending` is set."""
         for change in changes:
-            self.text, edit = self.text.apply(change)
-            self._record(edit)
+            before = self.text
+            self.text, edit = before.apply(change)
+            self._record(edit, before)
         if self.language is not None and self._unshifted:
             self._catch_up()
 
@@ -133,19 +134,20 @@ class Document:
             return Reference(Range(start, end), found[0], found[1], -1 if scope is None else scope)
         return None
 
-    def _record(self, edit: ByteEdit) -> None:
+    def _record(self, edit: ByteEdit, before: Text) -> None:
         """Bring the trees up to one more edit of the text, and remember it for ranges and units."""
         if self._steps is not None:
             self._steps = None
             if self._parser is not None:
                 self._parser.reset()
         self._unshifted.append(edit)
+        wide = _widened(edit, before, self.text)
         if self._tree is not None:
-            _edit_tree(self._tree, edit)
+            self._tree.edit(*wide)
         if self._good_tree is None:
             return
         if self._good_tree is not self._tree:
-            _edit_tree(self._good_tree, edit)
+            self._good_tree.edit(*wide)
         if self._edits:
             start, old_end, new_end = self._edits[-1]
             if start <= edit.start and edit.old_end <= new_end:  # typing on: one longer edit
@@ -182,17 +184,12 @@ class Document:
     def _catching_up(self, source: bytes) -> Iterator[None]:
         """The steps from the text to the symbols."""
         assert self.language is not None
-        spent = 0.0
-        while True:
-            started = perf_counter()
-            try:
-                tree = self._parse(source)
-            except ValueError:  # the time was up: the next call goes on from there
-                spent += perf_counter() - started
-                yield
-                continue
-            break
-        spent += perf_counter() - started
+        tree, spent = yield from self._parsing(source)
+        if tree.root_node.has_error and not self._whole and self._tree is not None:
+            # Nothing good to hold on to: what is recovered must be what a first look would recover.
+            self._tree = None
+            self._forget_units()
+            tree, spent = yield from self._parsing(source)
         self._slow = spent * 1000 > SLOW_PARSE_MS
         self._tree = tree
         root = tree.root_node
@@ -209,10 +206,21 @@ class Document:
         self._whole = not root.has_error
         self.symbols = assemble(units, self.language, partial=root.has_error)
 
+    def _parsing(self, source: bytes) -> Generator[None, None, tuple[Tree, float]]:
+        """The steps of one parse; the tree and the seconds that it took."""
+        spent = 0.0
+        while True:
+            started = perf_counter()
+            try:
+                tree = self._parse(source)
+            except ValueError:  # the time was up: the next call goes on from there
+                spent += perf_counter() - started
+                yield
+            else:
+                return tree, spent + perf_counter() - started
+
     def _parse(self, source: bytes) -> Tree:
         assert self._parser is not None
-        if self._deadline is None:
-            return self._parser.parse(source, self._tree) if self._tree else self._parser.parse(source)
 
         def read(offset: int, _point: Point) -> bytes:
             return source[offset : offset + _CHUNK]
@@ -220,6 +228,8 @@ class Document:
         def halt(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001  (tree-sitter calls it so)
             return self._deadline is not None and perf_counter() > self._deadline
 
+        if self._deadline is None:
+            return self._parser.parse(source, self._tree) if self._tree else self._parser.parse(source)
         if self._tree is None:
             return self._parser.parse(read, progress_callback=halt)
         return self._parser.parse(read, self._tree, progress_callback=halt)
@@ -237,7 +247,8 @@ class Document:
             edge, base = stack.pop()
             unit = edge.unit
             first = base + edge.start_byte
-            start, end = first, first + unit.length
+            start = first - unit.lead
+            end = start + unit.length
             for edit_start, old_end, new_end in edits:
                 if old_end < start:
                     delta = new_end - old_end
@@ -265,14 +276,18 @@ class Document:
             self.symbols = replace(self.symbols, ranges=ranges)
 
 
-def _edit_tree(tree: Tree, edit: ByteEdit) -> None:
-    tree.edit(
-        edit.start,
-        edit.old_end,
-        edit.new_end,
-        edit.start_position,
-        edit.old_end_position,
-        edit.new_end_position,
+def _widened(edit: ByteEdit, before: Text, after: Text) -> ByteEdit:
+    """The edit with a byte before and the line end behind it, as told to the parser.
+
+    An edit that only touches Python's newline token makes the parser read the whole rest of the text again
+    (11 ms for 5,000 lines); one that replaces the token does not (0.3 ms).
+    """
+    start = max(edit.start - 1, 0)
+    behind = 2 if before.data[edit.old_end : edit.old_end + 2] == b"\r\n" else 1
+    behind = min(behind, len(before) - edit.old_end)
+    old_end, new_end = edit.old_end + behind, edit.new_end + behind
+    return ByteEdit(
+        start, old_end, new_end, after.position(start), before.position(old_end), after.position(new_end)
     )
 
 

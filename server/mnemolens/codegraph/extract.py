@@ -68,7 +68,7 @@ class Unit:
 
     __slots__ = (
         "_calls", "_ranges", "_symbol", "bases", "blob", "body_hash", "bound", "calls", "docstring", "edges",
-        "end", "full_hash", "imports", "is_async", "kind", "length", "name", "name_end", "name_start",
+        "end", "full_hash", "imports", "is_async", "kind", "lead", "length", "name", "name_end", "name_start",
         "signature", "token_count", "type_id",
     )  # fmt: skip
 
@@ -76,6 +76,7 @@ class Unit:
         self.kind: SymbolKind = kind
         self.name = name
         self.length = length
+        self.lead = 0  # bytes of the node before the definition's start: decorators
         self.type_id = type_id
         self.docstring: str | None = None
         self.signature = ""
@@ -156,7 +157,7 @@ Part = bytes | Unit
 Todo = tuple[Unit, list[object], Node | None, frozenset[int], int]
 """A unit to read: its nodes in reverse, the node it starts at (None: the text), silent nodes, depth."""
 Known = Mapping[tuple[int, int, int], Unit]
-"""Units that may be used again, by (start byte, length, kind id) in the new text."""
+"""Units that may be used again, by (start byte, length, kind id) of their node in the new text."""
 
 
 class Walk:
@@ -214,7 +215,7 @@ class Walk:
         wrapper: tuple[Node, Node] | None = None
         doc: str | None = None
         doc_mark = -1
-        edges = unit.edges
+        edges, known = unit.edges, self.known
         while stack:
             node = stack.pop()
             if type(node) is not Node:
@@ -241,39 +242,36 @@ class Walk:
                 if action.wraps is not None:
                     wrapper = action.wraps(node)
                 if action.define is not None and depth < MAX_DEPTH:
-                    definition = action.define(node)
-                    if definition is not None:
-                        first = definition.first or node
-                        start_byte = first.start_byte
-                        length = node.end_byte - start_byte
-                        point = first.start_point
-                        outer = point
+                    start_byte = node.start_byte
+                    length = node.end_byte - start_byte
+                    type_id = node.kind_id
+                    child = known.get((start_byte, length, type_id))
+                    first = node
+                    if child is None or child.lead:
+                        definition = action.define(node)
+                        if definition is None:
+                            child = None
+                        else:
+                            first = definition.first or node
+                            push(definition.outside[::-1])
+                            if child is None:
+                                child = Unit(definition.kind, definition.name, length, type_id)
+                                child.lead = first.start_byte - start_byte
+                                _describe(child, definition, first, node, source, self.language)
+                                todo.append(_opened(child, definition, first, depth + 1))
+                    if child is not None:
+                        outer = point = first.start_point
                         if wrapper is not None and wrapper[0] == node:
                             outer = wrapper[1].start_point
                         docstring = None
                         if doc is not None and _right_above(parts, doc_mark):
                             docstring = doc
                         doc = None
-                        push(definition.outside[::-1])
-                        type_id = node.kind_id
-                        child = self.known.get((start_byte, length, type_id))
-                        if child is None:
-                            child = Unit(definition.kind, definition.name, length, type_id)
-                            _describe(child, definition, first, node, source, self.language)
-                            inner: list[object] = []
-                            for part in definition.parts:
-                                if part == definition.body:
-                                    inner += (_BODY, part, _END_BODY)
-                                else:
-                                    inner.append(part)
-                            inner.reverse()
-                            hidden = frozenset((definition.silent.id,)) if definition.silent else frozenset()
-                            todo.append((child, inner, first, hidden, depth + 1))
                         edges.append(
                             Edge(
                                 child,
                                 _relative(point, base_row, base_column),
-                                start_byte - base_byte,
+                                start_byte + child.lead - base_byte,
                                 _relative(outer, base_row, base_column),
                                 prefix,
                                 docstring,
@@ -305,6 +303,19 @@ class Walk:
         unit.imports = facts.imports
         unit.bound = frozenset(facts.bound - facts.outer)
         return unit, parts, body_start, body_end
+
+
+def _opened(unit: Unit, definition: Definition, first: Node, depth: int) -> Todo:
+    """A definition as something to read."""
+    stack: list[object] = []
+    for part in definition.parts:
+        if part == definition.body:
+            stack += (_BODY, part, _END_BODY)
+        else:
+            stack.append(part)
+    stack.reverse()
+    silent = frozenset((definition.silent.id,)) if definition.silent is not None else frozenset[int]()
+    return unit, stack, first, silent, depth
 
 
 def _relative(point: tuple[int, int], row: int, column: int) -> tuple[int, int]:
