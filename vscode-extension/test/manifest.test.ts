@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import manifest from '../package.json';
 import { HOVER_COMMANDS, SERVER_COMMANDS } from '../src/core/protocol';
@@ -19,6 +20,15 @@ describe('the manifest', () => {
     ]);
     const server: string[] = Object.values(SERVER_COMMANDS);
     assert.deepEqual(contributed.filter((id) => server.includes(id)), []);
+  });
+
+  it('is described in the README, command by command', () => {
+    const readme = readFileSync('README.md', 'utf8');
+    const missing = contributes.commands.filter(({ category, title }) => !readme.includes(`| **${category}: ${title}** |`));
+    assert.deepEqual(missing, []);
+    const [binding] = contributes.keybindings;
+    assert.deepEqual([binding?.key, binding?.mac], ['shift+alt+m', 'ctrl+alt+m']);
+    assert.match(readme, /`Shift\+Alt\+M` \(`Ctrl\+Alt\+M` on a Mac\)/u);
   });
 
   it('names only contributed commands in menus and keys', () => {
