@@ -82,6 +82,51 @@ def test_the_class_decides_within_the_file_of_the_metadata(listed):
     assert "src/pay.py::Payment.retry" not in found
 
 
+@pytest.mark.parametrize(
+    ("content", "meant"),
+    [
+        ("the `send` function is slow", "src/net.py::send"),
+        ("the `send` method is slow", "src/net.py::Session.send"),
+        ("``send()`` method", "src/net.py::Session.send"),
+        ("`send`函数很慢", "src/net.py::send"),
+        ("`send`方法很慢", "src/net.py::Session.send"),
+    ],
+)
+def test_what_the_text_calls_it_decides(listed, content, meant):
+    code = listed(
+        {"src/net.py::send": "function", "src/net.py::Session": "class", "src/net.py::Session.send": "method"}
+    )
+    assert [m.target.id for m in match("", content, {}, code)] == [meant]
+    assert all(m.candidate for m in match("", "`send` is slow", {}, code))
+
+
+def test_code_is_meant_before_its_tests_but_less_certainly(listed):
+    code = listed({"src/net.py::send_all": "function", "tests/test_net.py::send_all": "function"})
+    (found,) = match("", "send_all is slow", {}, code)
+    assert found.target.id == "src/net.py::send_all"
+    assert 0.5 <= found.relevance < 0.8
+    (found,) = match("", "send_all is slow", {"file": "tests/test_net.py"}, code)[1:]
+    assert found.target.id == "tests/test_net.py::send_all"
+
+
+def test_a_name_inside_a_function_is_hardly_meant(listed):
+    code = listed(
+        {"src/a.py::load": "function", "src/b.py::run": "function", "src/b.py::run.load": "function"}
+    )
+    (found,) = match("", "`load` is slow", {}, code)
+    assert (found.target.id, found.relevance) == ("src/a.py::load", 0.8)
+    local = listed({"src/b.py::run": "function", "src/b.py::run.load": "function"})
+    (found,) = match("", "`load` is slow", {}, local)
+    assert found.candidate
+
+
+def test_a_word_in_a_code_span_may_be_a_variable_rather_than_a_method(listed):
+    code = listed({"src/a.py::Job": "class", "src/a.py::Job.state": "method"})
+    (found,) = match("", "`state` is stale", {}, code)
+    assert 0.5 <= found.relevance < 0.8
+    assert by_id(match("", "state() of a `Job`", {}, code))["src/a.py::Job.state"].relevance == 0.8
+
+
 def test_two_files_named_mean_both(listed):
     found = by_id(match("", "`retry` differs: src/pay.py sleeps and src/bank.py does not", {}, listed(SHOP)))
     assert not found["src/pay.py::Payment.retry"].candidate

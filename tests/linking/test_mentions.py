@@ -68,6 +68,7 @@ def test_rules(content, expected):
         "préload_config naïve_urlopen",
         "charge(s) process(es) load(ed)",
         "urlopen-like things",
+        "e.g. this, i.e. that",
         "`git commit -m load`",
         "```\nload urlopen Kubelet\n```",
         "~~~text\nopen(x) print(y) [].get(z)\n~~~",

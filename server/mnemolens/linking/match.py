@@ -34,6 +34,12 @@ _CANDIDATE = 0.45
 _WEAK = 0.4
 _SELF = frozenset({"self", "this", "cls", "super", "prototype", "globalThis"})
 _LEAD_IN = re.compile(r"\b(?:from|in|of|inside|within)\s+(?:the\s+)?`?([A-Za-z_][A-Za-z0-9_]*)")
+_NOUN = re.compile(
+    r"(?:\(\))?`{0,2}\s?(?:(?P<function>function\b|\u51fd\u6570)|(?P<method>method\b|\u65b9\u6cd5)|(?P<class>class\b|\u7c7b))"
+)
+_IN_TESTS = re.compile(
+    r"(?:^|/)(?:tests?|testing|__tests__|spec|examples?|docs)/|(?:^|/)(?:test_|conftest)|[._](?:test|spec)\.[a-z]+$"
+)
 _CAPITALISED = re.compile(r"(?<![A-Za-z0-9_$])[A-Z][A-Za-z0-9_]+")
 _READ_FOR_HINTS = 20_000
 _NEAR_AFTER = re.compile(r"\W{0,3}(?:function|method|class)?\s?(?:\(|in|from|at|of|@|inside|within)?\W{0,3}")
@@ -175,8 +181,20 @@ class _Matching:
         if len(parts) > 1:
             return self._qualified(mention, parts, places)
         if mention.rule == "word":
-            return tuple(p for p in places if self._lookup.kind_of(p) in FUNCTION_KINDS), _PLAUSIBLE
-        return places, SURE
+            # A method is not named without its receiver, so a plain word means a function at most.
+            places = tuple(p for p in places if "." not in p.qualname and self._is_function(p))
+            return places, _PLAUSIBLE
+        visible = tuple(p for p in places if not self._is_local(p)) or places
+        if len(visible) == 1 and not self._is_called(mention) and is_common_word(parts[0]):
+            return visible, self._certainty_of_word(visible[0])
+        return visible, SURE
+
+    def _certainty_of_word(self, place: SymbolKey) -> float:
+        """How certain an English word in a code span means this symbol: it may be a variable as well."""
+        if self._is_local(place):
+            return _CANDIDATE
+        owners = place.qualname.split(".")[:-1]
+        return _PLAUSIBLE if owners and self._class_names.isdisjoint(owners) else SURE
 
     def _qualified(
         self, mention: Mention, parts: tuple[str, ...], places: tuple[SymbolKey, ...]
@@ -204,6 +222,7 @@ class _Matching:
         near = self._near_file(mention)
         steps: list[tuple[float, Callable[[SymbolKey], bool]]] = [
             (SURE, lambda p: p.file == near),
+            (_PROBABLE, lambda p: self._noun_fits(mention, p)),
             (SURE, lambda p: p.file in self._metadata_files),
             (SURE, lambda p: not self._class_names.isdisjoint(p.qualname.split(".")[:-1])),
             (SURE, lambda p: p.file in self._text_files),
@@ -216,6 +235,7 @@ class _Matching:
                 (_PROBABLE, lambda p: p.file in sure_files),
                 (_PLAUSIBLE, lambda p: module_parts(p.file)[-1] in self._led_in_words()),
                 (_PROBABLE, lambda p: p.file == self._origin),
+                (_PLAUSIBLE, lambda p: not _IN_TESTS.search(p.file)),
             ]
         certainty = 1.0
         for strength, speaks_for in steps:
@@ -228,6 +248,16 @@ class _Matching:
         if all(p.file in named_files for p in places) and len({p.file for p in places}) == len(places):
             return places, _PLAUSIBLE
         return places, _CANDIDATE
+
+    def _noun_fits(self, mention: Mention, place: SymbolKey) -> bool:
+        """Whether the place is what the text calls it right after: "the `url_for` function"."""
+        noun = _NOUN.match(self._texts[mention.field], mention.end)
+        if noun is None:
+            return False
+        if self._is_function(place):
+            owned = "." in place.qualname
+            return noun.lastgroup == ("method" if owned else "function")
+        return noun.lastgroup == "class"
 
     def _near_file(self, mention: Mention) -> str | None:
         """The file written right after or right before the mention (`save` in src/db.py)."""
@@ -281,6 +311,20 @@ class _Matching:
                     first.setdefault((key.file, key.qualname), key)
             known = self._places_of[name] = tuple(first.values())
         return known
+
+    def _is_called(self, mention: Mention) -> bool:
+        """Whether the mention's form says that it is code, not merely that it is set like code."""
+        if mention.rule not in {"code_span", "markdown_link"}:
+            return True
+        return self._texts[mention.field].startswith("(", mention.end)
+
+    def _is_function(self, place: SymbolKey) -> bool:
+        return self._lookup.kind_of(place) in FUNCTION_KINDS
+
+    def _is_local(self, place: SymbolKey) -> bool:
+        """Whether it is defined inside a function, where no other code can name it."""
+        owner = place.qualname.rpartition(".")[0]
+        return bool(owner) and self._is_function(SymbolKey(place.file, owner))
 
     def _is_class(self, name: str) -> bool:
         return any(self._lookup.kind_of(key) in CLASS_KINDS for key in self._places(name))

@@ -171,6 +171,8 @@ class _Reader:
         kind = token.lastgroup
         if kind == "chain":
             called = self._text[token.end() : token.end() + 1] == "("
+            if not called and not place.span_rule and self._text[token.end() - 2] in ".:#":
+                return  # an abbreviation ("e.g"), hardly a name of one letter
             rule = place.span_rule or ("call" if called else "dotted")
             yield self._mention(*token.span(), rule, marked=called or bool(place.span_rule))
         elif kind == "url" and token.group().startswith("file://"):
