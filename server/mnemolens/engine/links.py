@@ -234,8 +234,11 @@ class Links:
         if found.relevance < DERIVED_FROM or any(a.birth.state.key == found.target for a in anchors):
             return
         event = self._derived_anchor(memory, found)
-        if event is not None and self._state.anchor(event.anchor) is None:
+        if event is not None and not self._has_anchor(event.anchor):
             self._wanted["anchor", event.anchor] = event
+
+    def _has_anchor(self, anchor_id: str) -> bool:
+        return self._state.anchor(anchor_id) is not None or self._state.is_anchor_dropped(anchor_id)
 
     def _derived_anchor(self, memory: Memory, found: Match) -> AnchorPut | None:
         birth = self._code.birth(found.target)

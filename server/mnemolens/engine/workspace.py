@@ -118,7 +118,7 @@ class Workspace:
 
     def path_of(self, file: str) -> Path:
         """The file's absolute path."""
-        return self.layout.top / file
+        return self.layout.path_of(file)
 
     def open_document(self, file: str, language_id: str, text: str) -> None:
         """The editor shows the file: its text counts from now on, not the disk's."""

@@ -87,6 +87,8 @@ class Writing:
             InvalidArgument: a field is not allowed; names it.
         """
         memory = new_memory(request, now, self._code.origin, self.author)
+        if self._state.is_purged(memory.id):
+            raise InvalidArgument("id", f"{memory.id!r} was purged and can't be used again")
         key = self._target(request)
         duplicate, warnings = self._duplicates(memory, key, explicit=request.id is not None)
         if duplicate is not None and request.id is None:
