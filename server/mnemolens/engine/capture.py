@@ -5,6 +5,7 @@ Owns the rules of a memory's fields (CONTRACT §4, §9). It reads no code and wr
 
 import json
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ MAX_CONTENT = 1_000_000
 MAX_TITLE = 300
 MAX_METADATA = 100_000
 TITLE_FROM_CONTENT = 80
+WIDE_STOPS = "\u3002\uff1b\uff1a\uff01\uff1f"
+DASHES = "-\u2013\u2014"
+_CLAUSE_END = re.compile(rf"(?<=.{{12}})(?:[.;:!?]\s|[{WIDE_STOPS}]|\s[{DASHES}]\s)")
 TRIGGERS = ("change", "open", "merge")
 
 
@@ -120,10 +124,25 @@ def is_empty(put: MemoryPut) -> bool:
 
 
 def title_of(content: str) -> str:
-    """A title for content that has none: its first line with words, shortened."""
+    """A title for content that has none: its first line with words, or what a person would call its point.
+
+    A line that is too long is cut after its first clause, else between two words.
+    """
+    line = first_line(content)
+    if len(line) <= TITLE_FROM_CONTENT:
+        return line
+    head = line[:TITLE_FROM_CONTENT]
+    clause = _CLAUSE_END.search(head)
+    if clause is not None:
+        return head[: clause.start()].rstrip()
+    words, space, _ = head[: TITLE_FROM_CONTENT - 1].rpartition(" ")
+    return f"{words if space else head[: TITLE_FROM_CONTENT - 1]}…"
+
+
+def first_line(content: str) -> str:
+    """The first line that holds a letter or digit, without Markdown's marks of headings, quotes and lists."""
     first = next((line for line in content.splitlines() if any(c.isalnum() for c in line)), content)
-    line = " ".join(first.strip().lstrip("#>*-").split()) or content.strip()
-    return line if len(line) <= TITLE_FROM_CONTENT else line[: TITLE_FROM_CONTENT - 1].rstrip() + "…"
+    return " ".join(first.strip().lstrip("#>*-").split()) or content.strip()
 
 
 def normalised_hash(content: str) -> str:

@@ -23,6 +23,7 @@ from mnemolens.core.views import (
     RankedMemory,
     place_label,
 )
+from mnemolens.engine.capture import DASHES, WIDE_STOPS, first_line
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.ranking.decay import DecayParams, layer_of, weight
@@ -174,12 +175,10 @@ class Show:
 def excerpt(memory: Memory) -> str:
     """The content's beginning, less what the title says already; "" when nothing is left."""
     content = memory.content.strip()
-    first, _, rest = content.partition("\n")
-    line = " ".join(first.strip().lstrip("#>*-").split())
-    if line == memory.title:
-        content = rest.strip()
-    elif memory.title.endswith("…") and line.startswith(memory.title[:-1]):
-        content = f"… {line[len(memory.title) - 1 :].lstrip()}\n{rest}".strip()
+    line, told = first_line(content), memory.title.removesuffix("…")
+    if line.startswith(told) and content.lstrip("#>*- ").startswith(line.split(" ", 1)[0]):
+        rest = line[len(told) :].lstrip(f" .;:!?{DASHES}{WIDE_STOPS}")
+        content = f"{rest}\n{content.partition(chr(10))[2]}".strip()
     if len(content) <= EXCERPT:
         return content
     return content[:EXCERPT].rstrip() + " …"
