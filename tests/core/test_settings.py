@@ -250,6 +250,7 @@ class TestWrongValues:
             ("memory.decay.half_life", 0),
             ("memory.decay.rate", float("inf")),
             ("index.languages", ["python", "cobol"]),
+            ("index.languages", [["python"]]),
             ("index.exclude", 3),
             ("index.exclude", ["ok", 3]),
             ("linking.rules", ["guess"]),

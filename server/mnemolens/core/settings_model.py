@@ -28,8 +28,10 @@ def _as_languages(value: object) -> object:
     values = _as_list(value)
     if not isinstance(values, list | tuple):
         return values
+    if not all(isinstance(value, str) for value in values):
+        return values
     same = {"tsx": "typescript", "jsx": "javascript"}
-    return list(dict.fromkeys(same.get(v, v) if isinstance(v, str) else v for v in values))
+    return list(dict.fromkeys(same.get(value, value) for value in values))
 
 
 def _empty_is_unset(value: object) -> object:

@@ -26,6 +26,8 @@ SURE = 0.8
 MAX_CANDIDATES = 8
 """A name in more places than this says nothing: none is offered."""
 MAX_MATCHES = 200
+MAX_COMPARED = 50_000
+"""Places compared for one memory: a text that names more is a listing, and what comes after is left out."""
 
 _FROM_METADATA = 1.0
 _PROBABLE = 0.7
@@ -94,6 +96,7 @@ class _Matching:
         self._class_names: set[str] = set()
         self._sure: set[SymbolKey] = set()
         self._hints: tuple[frozenset[str], frozenset[str]] | None = None
+        self._compared = 0
         self._places_of: dict[str, tuple[SymbolKey, ...]] = {}
 
     def files_of_metadata(self, metadata: object) -> None:
@@ -174,6 +177,9 @@ class _Matching:
     def _candidates(self, mention: Mention, parts: tuple[str, ...]) -> tuple[tuple[SymbolKey, ...], float]:
         """The places that the mention's own words allow, and how certain they can be at best."""
         places = self._places(parts[-1])
+        self._compared += len(places)
+        if self._compared > MAX_COMPARED:
+            return (), 0.0
         if mention.scope is not None:
             scoped = tuple(p for p in places if self._in_scope(p, mention.scope) and _ends_with(p, parts))
             if scoped or mention.rule in {"import", "symbol_id"}:
