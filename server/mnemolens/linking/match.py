@@ -96,6 +96,7 @@ class _Matching:
         self._class_names: set[str] = set()
         self._sure: set[SymbolKey] = set()
         self._hints: tuple[frozenset[str], frozenset[str]] | None = None
+        self._classes: dict[str, bool] = {}
         self._compared = 0
         self._places_of: dict[str, tuple[SymbolKey, ...]] = {}
 
@@ -333,7 +334,11 @@ class _Matching:
         return bool(owner) and self._is_function(SymbolKey(place.file, owner))
 
     def _is_class(self, name: str) -> bool:
-        return any(self._lookup.kind_of(key) in CLASS_KINDS for key in self._places(name))
+        known = self._classes.get(name)
+        if known is None:
+            known = any(self._lookup.kind_of(key) in CLASS_KINDS for key in self._places(name))
+            self._classes[name] = known
+        return known
 
     def _add_module(self, mention: Mention, parts: tuple[str, ...]) -> None:
         files = find_modules(parts, self._lookup) or (
