@@ -127,6 +127,12 @@ def test_a_word_in_a_code_span_may_be_a_variable_rather_than_a_method(listed):
     assert by_id(match("", "state() of a `Job`", {}, code))["src/a.py::Job.state"].relevance == 0.8
 
 
+def test_a_symbol_that_is_gone_leaves_its_file_or_class(listed):
+    assert list(by_id(match("", "src/pay.py::gone is flaky", {}, listed(SHOP)))) == ["src/pay.py"]
+    assert list(by_id(match("", "src/pay.py:charge is flaky", {}, listed(SHOP)))) == ["src/pay.py::charge"]
+    assert list(by_id(match("", "`Payment.charge` is gone", {}, listed(SHOP)))) == ["src/pay.py::Payment"]
+
+
 def test_two_files_named_mean_both(listed):
     found = by_id(match("", "`retry` differs: src/pay.py sleeps and src/bank.py does not", {}, listed(SHOP)))
     assert not found["src/pay.py::Payment.retry"].candidate
@@ -192,6 +198,7 @@ class TestPaths:
             ("src/auth.py:42", "src/auth.py"),
             ("src/auth.py:42:7", "src/auth.py"),
             ("src/auth.py#L42", "src/auth.py"),
+            ("src/auth.py::Session.load#1", "src/auth.py"),
             (" 'src/auth.py' ", "src/auth.py"),
             ("日本.py", "src/日本.py"),
             ("/home/me/proj/a.py", "a.py"),

@@ -183,6 +183,8 @@ class _Matching:
             return (), 0.0
         if mention.scope is not None:
             scoped = tuple(p for p in places if self._in_scope(p, mention.scope) and _ends_with(p, parts))
+            if mention.rule == "symbol_id" and not scoped:
+                self._add_file_of(mention, mention.scope)
             if scoped or mention.rule in {"import", "symbol_id"}:
                 return scoped, SURE
         if len(parts) > 1:
@@ -214,7 +216,7 @@ class _Matching:
         if self._is_class(receiver):
             methods = tuple(place for place in places if "." in place.qualname)
             inherited = methods, _PLAUSIBLE if len(methods) == 1 else _CANDIDATE
-            return inherited if places else (self._places(receiver), SURE)
+            return inherited if methods else (self._places(receiver), SURE)
         if not places and parts[0] not in FOREIGN:
             self._add_module(mention, parts)
         if not places or parts[0] in FOREIGN:
@@ -339,6 +341,12 @@ class _Matching:
             known = any(self._lookup.kind_of(key) in CLASS_KINDS for key in self._places(name))
             self._classes[name] = known
         return known
+
+    def _add_file_of(self, mention: Mention, scope: str) -> None:
+        """The file alone, where the symbol that was written with it is not there."""
+        files, relevance = self._decide_file(find_files(scope, self._lookup, self._root), SURE)
+        for file in files:
+            self._add_file(file, relevance, "content_file_match", _evidence(mention))
 
     def _add_module(self, mention: Mention, parts: tuple[str, ...]) -> None:
         files = find_modules(parts, self._lookup) or (

@@ -45,7 +45,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_SYMBOL_ID = re.compile(rf"::({_NAME}(?:(?:\.|::){_NAME})*+)(?:\#\d{{1,4}})?")
+_SYMBOL_ID = re.compile(rf"::?({_NAME}(?:(?:\.|::){_NAME})*+)(?:\#\d{{1,4}})?")
 _WHOLE_CALL = re.compile(rf"(?P<name>{_NAME}(?:(?:\.|::|\#){_NAME})*+)\s?\([^()]{{0,500}}\)")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _BACKTICKS = re.compile(r"`+")
@@ -222,7 +222,7 @@ class _Reader:
         start = token.start()
         end = start + len(token.group().rstrip(".-+~@"))
         symbol = _SYMBOL_ID.match(self._text, end, limit)
-        if symbol is not None:
+        if symbol is not None and _HAS_EXTENSION.search(self._text, start, end):
             scope = self._text[start:end]
             yield Mention(
                 self._field, *symbol.span(1), "symbol_id", symbol.group(1), marked=True, scope=scope

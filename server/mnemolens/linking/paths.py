@@ -14,7 +14,7 @@ METADATA_KEYS = ("file", "file_path", "files")
 _MAX_LENGTH = 1024
 _MAX_SEGMENTS = 64
 _MAX_METADATA_PATHS = 200
-_POSITION = re.compile(r"(?::\d{1,9}){1,2}(?:-\d{1,9})?$|[#?].*$")
+_POSITION = re.compile(r"(?::\d{1,9}){1,2}(?:-\d{1,9})?$|::.*$|[#?].*$")
 _QUOTES = "\"'`<>"
 _DRIVE = re.compile(r"^/?[A-Za-z]:(?=/)")
 _BETWEEN = re.compile(r"[,;\n]")
