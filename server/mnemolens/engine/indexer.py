@@ -140,11 +140,6 @@ class Indexer:
         """What was left out at the last look, and why."""
         return tuple(Skipped(*item) for item in self._skipped.items())
 
-    def ignored(self, path: str) -> bool:
-        """Whether the rules leave this file out; it need not exist. Waits for a run that is going on."""
-        with self._busy:
-            return self._finder.ignored(path)
-
     # -- the whole folder --
 
     async def run(
