@@ -1,6 +1,8 @@
 """Editors for tests: each drives a real server process, and every message it is sent must be expected."""
 
 import asyncio
+import concurrent.futures
+import json
 import os
 import subprocess
 import sys
@@ -178,6 +180,23 @@ class Editor:
         protocol._result_types[message] = None
         return await asyncio.wait_for(asyncio.wrap_future(future), PATIENCE)
 
+    async def raw(self, method: str, params: Any) -> Any:
+        """Sends what the protocol library would refuse to build; the error that it is answered with."""
+        protocol = self.client.protocol
+        message = f"raw-{method}-{len(protocol._request_futures)}"
+        waiting = protocol._request_futures[message] = concurrent.futures.Future()
+        self.send({"jsonrpc": "2.0", "id": message, "method": method, "params": params})
+        try:
+            await asyncio.wait_for(asyncio.wrap_future(waiting), PATIENCE)
+        except JsonRpcException as error:
+            return error
+        raise AssertionError(f"{method} was not refused")
+
+    def send(self, content: Any) -> None:
+        """Sends bytes, or anything as JSON, as one message."""
+        body = content if isinstance(content, bytes) else dumps(content).encode()
+        self.client.protocol.writer.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+
     async def run(self, command: str, *arguments: Any) -> Any:
         params = types.ExecuteCommandParams(f"mnemolens.{command}", list(arguments) if arguments else None)
         return await asyncio.wait_for(self.client.workspace_execute_command_async(params), PATIENCE)
@@ -248,6 +267,16 @@ class Editor:
         assert client.shown_documents == []
         assert client.problems == []
         assert all(report[-1].kind == "end" for report in client.progress_reports.values() if report)
+
+
+def dumps(content: Any) -> str:
+    """JSON of any depth."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(100_000)
+    try:
+        return json.dumps(content)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def uri(path: Path | str) -> str:

@@ -159,7 +159,8 @@ class MnemolensServer(LanguageServer):
         """End in good order when asked to by a signal."""
         loop = asyncio.get_running_loop()
         with contextlib.suppress(NotImplementedError):  # Windows has no such signals
-            loop.add_signal_handler(signal.SIGTERM, self.leave, 0)
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, self.leave, 0)
 
     def leave(self, code: int) -> NoReturn:
         """Flush and end the process, though a thread still waits for stdin."""

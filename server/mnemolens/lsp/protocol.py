@@ -13,7 +13,6 @@ from collections.abc import Generator
 from typing import Any
 
 from cattrs.errors import ClassValidationError
-from cattrs.v import format_exception
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.protocol import LanguageServerProtocol
@@ -110,10 +109,8 @@ def _reason(cause: BaseException | None) -> str:
         notes = [note for note in getattr(found, "__notes__", ()) if getattr(note, "name", None)]
         path += [str(note.name) for note in notes]
         inner = found
-    if inner is None:
-        return "the message does not fit the protocol"
-    names = [name for name in path if name != "params"]
-    text = (
-        format_exception(inner, None) if isinstance(inner, KeyError | TypeError | ValueError) else str(inner)
-    )
-    return f"{'.'.join(names)}: {text}" if names else text
+    where = ".".join(name for name in path if name != "params")
+    if isinstance(inner, KeyError):
+        return f"{where}.{inner.args[0]} is missing".removeprefix(".")
+    words = str(inner) if isinstance(inner, TypeError | ValueError) else "does not fit the protocol"
+    return f"{where}: {words}" if where else words

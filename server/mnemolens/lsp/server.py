@@ -1,6 +1,7 @@
 """Builds the server and runs it, over stdio or TCP, until its client is gone; then flushes."""
 
 import logging
+import signal
 import sys
 
 from mnemolens.core.clock import Clock, SystemClock
@@ -43,6 +44,8 @@ def serve_stdio() -> int:
     """Serve one client over stdin and stdout; returns the exit code."""
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # whatever prints must not speak into the protocol
+    # Until there is something to flush, an interrupt ends the process: the thread that reads stdin would not.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     log_to_stderr()
     server = create_server()
     try:

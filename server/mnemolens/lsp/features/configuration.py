@@ -52,8 +52,8 @@ async def pull(ls: MnemolensServer) -> None:
     request = ls.workspace_configuration_async(types.ConfigurationParams(items))
     try:
         answers = await asyncio.wait_for(request, PULL_SECONDS)
-    except (TimeoutError, JsonRpcException) as error:
-        logger.warning("The client does not say what its settings are: %s", error or "no answer")
+    except (TimeoutError, JsonRpcException):
+        logger.warning("The client did not say what its settings are")
         return
     for uri, answer in zip(uris, answers, strict=False):
         ls.editor_settings[uri] = answer if isinstance(answer, dict) else {}

@@ -1,0 +1,127 @@
+"""Files that change on disk: told by the client, watched by ourselves, renamed."""
+
+import asyncio
+import shutil
+
+import pytest
+from lsprotocol import types
+
+from editors import uri
+
+CHANGED, CREATED, DELETED = (
+    types.FileChangeType.Changed,
+    types.FileChangeType.Created,
+    types.FileChangeType.Deleted,
+)
+
+
+def without_watching(caps):
+    caps.workspace.did_change_watched_files = None
+
+
+def tell(editor, *events):
+    changes = [types.FileEvent(uri(path), kind) for path, kind in events]
+    editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+
+
+async def symbols(editor):
+    return (await editor.run("status"))["folders"][0]["symbols"]
+
+
+async def test_the_client_is_asked_to_watch(vscode, repository):
+    await vscode.start(repository)
+    await vscode.indexed(files=2)
+    [registration] = [
+        found
+        for found in vscode.client.registrations.values()
+        if found.method == "workspace/didChangeWatchedFiles"
+    ]
+    [watcher] = registration.register_options["watchers"]
+    pattern = watcher["globPattern"]
+    assert pattern == "**/*" or pattern == {"baseUri": uri(repository), "pattern": "**/*"}
+    configuration = [
+        f for f in vscode.client.registrations.values() if f.method == "workspace/didChangeConfiguration"
+    ]
+    assert len(configuration) == 1
+
+
+@pytest.mark.parametrize("watching", ["by the client", "by ourselves"])
+async def test_files_are_followed(editors, repository, watching):
+    editor = editors("visual-studio-code")
+    by_client = watching == "by the client"
+    await editor.start(repository, capabilities=None if by_client else without_watching)
+    await editor.indexed(files=2)
+    if not by_client:
+        assert not any("files" in name for name in editor.client.registrations)
+        await asyncio.sleep(0.5)  # until the watch stands
+    editor.open(repository / "shop.py")
+    memory = (await editor.capture("a note", repository / "billing.py", 3, 5))["memory"]
+    before = await symbols(editor)
+
+    (repository / "new.py").write_text("def a(): pass\ndef b(): pass\n")
+    if by_client:
+        tell(editor, (repository / "new.py", CREATED))
+    await editor.indexed(files=3)
+    assert await symbols(editor) == before + 2
+
+    (repository / "new.py").write_text("def a(): pass\n")
+    if by_client:
+        tell(editor, (repository / "new.py", CHANGED))
+
+    async def one_less():
+        return await symbols(editor) == before + 1
+
+    await editor.until(one_less)
+
+    # A move: the note follows the function it is on, by its equal body.
+    (repository / "pay").mkdir()
+    shutil.move(repository / "billing.py", repository / "pay" / "bills.py")
+    if by_client:
+        tell(editor, (repository / "billing.py", DELETED), (repository / "pay" / "bills.py", CREATED))
+
+    async def moved():
+        detail = await editor.run("memory.get", {"id": memory["id"]})
+        return [anchor["at"] and anchor["at"]["id"] for anchor in detail["anchors"]] == [
+            "pay/bills.py::charge"
+        ]
+
+    await editor.until(moved)
+    shutil.rmtree(repository / "pay")
+    if by_client:
+        tell(editor, (repository / "pay", DELETED))
+
+    async def lost():
+        return (await editor.run("memory.get", {"id": memory["id"]}))["memory"]["verdict"] == "lost"
+
+    await editor.until(lost)
+
+
+async def test_renamed_in_the_editor(vscode, repository):
+    def can_rename(caps):
+        caps.workspace.file_operations = types.FileOperationClientCapabilities(did_rename=True)
+
+    await vscode.start(repository, capabilities=can_rename)
+    registered = vscode.result.capabilities.workspace.file_operations.did_rename
+    assert registered.filters[0].pattern.glob == "**/*"
+    await vscode.indexed(files=2)
+    memory = (await vscode.capture("a note", repository / "billing.py", 3, 5))["memory"]
+    (repository / "billing.py").rename(repository / "bills.py")
+    rename = types.FileRename(uri(repository / "billing.py"), uri(repository / "bills.py"))
+    vscode.client.workspace_did_rename_files(types.RenameFilesParams([rename]))
+
+    async def moved():
+        detail = await vscode.run("memory.get", {"id": memory["id"]})
+        return [anchor["at"] and anchor["at"]["file"] for anchor in detail["anchors"]] == ["bills.py"]
+
+    await vscode.until(moved)
+
+
+async def test_odd_events(vscode, repository, tmp_path):
+    await vscode.start(repository)
+    await vscode.indexed(files=2)
+    outside = tmp_path / "outside.py"
+    tell(vscode, (outside, CREATED), ("untitled:x", CHANGED), (repository / "never.py", DELETED))
+    tell(vscode, (repository, CHANGED), (repository / ".git" / "HEAD", CHANGED))
+    tell(vscode)
+    await asyncio.sleep(0.3)
+    assert (await vscode.run("status"))["folders"][0]["files"] == 2
