@@ -17,7 +17,15 @@ from mnemolens.core.ids import derived_anchor_id
 from mnemolens.core.memories import Anchor, Birth, CodeState, Link, Memory, Placement, Verdict
 from mnemolens.core.symbols import SymbolKey, SymbolKind
 from mnemolens.engine.placing import Code, place
-from mnemolens.linking import Match, SymbolLookup, evidence_holds, match, names_in, names_in_metadata
+from mnemolens.linking import (
+    ALL_RULES,
+    Match,
+    SymbolLookup,
+    evidence_holds,
+    match,
+    names_in,
+    names_in_metadata,
+)
 from mnemolens.store.merge import MergedState
 
 log = logging.getLogger(__name__)
@@ -58,13 +66,19 @@ class _Derived:
 
 
 class Links:
-    """The derived tables, from memories to code and back."""
+    """The derived tables, from memories to code and back.
+
+    Attributes:
+        linking_enabled: whether names in a memory's text link it; explicit anchors always do.
+        rules: which kinds of names do.
+    """
 
     def __init__(self, state: MergedState, code: CodeFacts, root: str) -> None:
         self._state = state
         self._root = root
         self._code = code
         self.linking_enabled = True
+        self.rules = ALL_RULES
         self._derived: dict[str, _Derived] = {}
         self._on_symbol: dict[SymbolKey, dict[str, Link]] = {}
         self._keys_in_file: dict[str, set[SymbolKey]] = defaultdict(set)
@@ -220,7 +234,15 @@ class Links:
         if not self.linking_enabled:
             return []
         try:
-            found = match(memory.title, memory.content, memory.metadata, self._code, origin, root=self._root)
+            found = match(
+                memory.title,
+                memory.content,
+                memory.metadata,
+                self._code,
+                origin,
+                rules=self.rules,
+                root=self._root,
+            )
         except Exception:
             log.warning("linking memory %s failed: it has no derived links now", memory.id, exc_info=True)
             return []

@@ -494,6 +494,7 @@ class Workspace:
     def _configure(self) -> None:
         self._show.decay = DecayParams.from_settings(self.settings)
         self._links.linking_enabled = self.settings.linking.enabled
+        self._links.rules = frozenset(self.settings.linking.rules)
 
     def _look_outside(self) -> tuple[Sequence[Event], Origin]:
         return self._journal.refresh(), read_head(self.layout)

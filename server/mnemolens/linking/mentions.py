@@ -14,8 +14,9 @@ from mnemolens.core.identifiers import IDENTIFIER, LATIN_LETTERS, is_common_word
 from mnemolens.linking.values import Mention
 from mnemolens.linking.vocabulary import BUILT_IN, CODE_KEYWORDS, FILE_EXTENSIONS
 
-SCAN_LIMIT = 100_000
-MAX_MENTIONS = 5_000
+SCAN_LIMIT = 20_000
+"""Characters of a field that are read for names; many more would hold the event loop for over 50 ms."""
+MAX_MENTIONS = 2_000
 MAX_NAME_LENGTH = 500
 """Longer stretches are no names and no paths, but data."""
 MIN_BARE_LENGTH = 4
