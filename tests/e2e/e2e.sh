@@ -44,8 +44,11 @@ fresh_repository() {
   mkdir -p "$2"
   cp -R "$1/." "$2/"
   git -C "$2" init -q -b main
+  git -C "$2" config user.name Ana
+  git -C "$2" config user.email ana@example.org
+  git -C "$2" config commit.gpgsign false
   git -C "$2" add .
-  git -C "$2" -c user.name=Ana -c user.email=ana@example.org -c commit.gpgsign=false commit -q -m "The shop as it is"
+  git -C "$2" commit -q -m "As it is today"
 }
 export E2E_FOLDER=$home/work/shop E2E_SECOND=$home/work/labels
 fresh_repository "$here/sample" "$E2E_FOLDER"

@@ -130,10 +130,9 @@ async function first() {
 
   await step('an edit in the document, saved, changes the memory', async () => {
     const memory = workbench.editor('.md');
-    await memory.locator('.view-line', { hasText: 'the' }).first().click();
     const line = await memory.evaluate((root) => {
-      const at = [...root.querySelectorAll('.view-line')].sort((a, b) => a.getBoundingClientRect().y - b.getBoundingClientRect().y);
-      return at.findIndex((one) => one.textContent.replace(/\u00a0/g, ' ').includes('provider double-charges')) + 1;
+      const lines = [...root.querySelectorAll('.view-line')].sort((a, b) => a.getBoundingClientRect().y - b.getBoundingClientRect().y);
+      return lines.findLastIndex((one) => one.textContent.replace(/\u00a0/g, ' ').startsWith('Retry must stay idempotent')) + 1;
     });
     assert.ok(line > 0, 'the content is in the document');
     await workbench.goTo(line);
@@ -144,7 +143,7 @@ async function first() {
     await steps.shot('memory-edited');
     await workbench.closeEditor();
     const code = await workbench.openFile('shop/payments.py', 33, 1);
-    await workbench.hover(code, 'def charge(', 'charge', 'said by the provider in writing');
+    await workbench.hover(code, 'def charge(', 'charge', 'one key for all attempts');
     await steps.shot('hover-edited');
     await nothingInterrupts(300);
   });
@@ -238,11 +237,40 @@ async function first() {
     await nothingInterrupts();
   });
 
-  await step('Undo in the status bar takes the last capture back', async () => {
+  await step('Undo in the status bar takes the last capture back, its text stays as a draft', async () => {
     await workbench.statusBar.getByText('Undo').first().click();
-    await workbench.lensesAre(workbench.editor('/shop/payments.py'), { 'def charge(': '1 memory' });
+    const code = workbench.editor('/shop/payments.py');
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
     await nothingInterrupts();
     await steps.shot('capture-undone');
+    await workbench.openFile('shop/payments.py', 36, 10);
+    await workbench.command('Mnemolens: Capture');
+    await workbench.until(async () => (await workbench.quick.locator('input').first().inputValue()) === 'Ask Ana before raising ATTEMPTS.', 'the draft');
+    await steps.shot('draft');
+    await page.keyboard.press('Enter');
+    await workbench.lensesAre(code, { 'def charge(': '2 memories' });
+  });
+
+  await step('a click on the lens of two memories leads to both', async () => {
+    await workbench.clickLens(workbench.editor('/shop/payments.py'), '2 memories');
+    await page.waitForTimeout(2000);
+    await steps.shot('lens-of-two');
+    const offered = await workbench.quick.locator('.monaco-list-row').allInnerTexts();
+    const tabs = await page.locator('.tab[data-resource-name$=".md"]').count();
+    assert.ok(offered.length === 2 || tabs === 2, `${offered.length} to choose from, ${tabs} documents open`);
+    await workbench.dismiss();
+    while ((await workbench.activeTab()).endsWith('.md')) await workbench.closeEditor();
+  });
+
+  await step('Forget by palette asks which of the two', async () => {
+    const code = await workbench.openFile('shop/payments.py', 36, 10);
+    await workbench.command('Mnemolens: Forget a Memory Here');
+    const row = workbench.quick.locator('.monaco-list-row', { hasText: 'Ask Ana before' }).first();
+    await row.waitFor();
+    await steps.shot('forget-here');
+    await row.click();
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
+    await nothingInterrupts();
   });
 
   await step('Forget in the hover takes the memory away, Undo brings it back', async () => {
@@ -258,6 +286,7 @@ async function first() {
 
   await step('search by quick pick opens a memory', async () => {
     await workbench.command('Mnemolens: Search');
+    await workbench.until(async () => (await workbench.quickText()).startsWith('Search'), 'the search to open');
     await workbench.type('idempotent');
     const row = workbench.quick.locator('.monaco-list-row', { hasText: 'Retry must stay idempotent' }).first();
     await row.waitFor();
@@ -276,6 +305,9 @@ async function first() {
 }
 
 async function again() {
+  await step('the end of the editor left no opened memory behind', () => {
+    assert.deepEqual(readdirSync(join(folder, '.git', 'mnemolens', 'open')), []);
+  });
   await step('after a restart of workbench and browser the folder opens', () => workbench.open(url));
   await step('the lens and the hover are there again', async () => {
     const code = await workbench.openFile('shop/payments.py', 36, 10);
@@ -292,7 +324,7 @@ async function again() {
 async function worktree() {
   await step('a linked worktree of the same repository', async () => {
     await workbench.open(url);
-    if (await workbench.opensRestricted()) await workbench.trust();
+    if (await workbench.opensRestricted(5000)) await workbench.trust();
   });
   await step('shows the same memories', async () => {
     const code = await workbench.openFile('shop/payments.py', 36, 10);
@@ -312,7 +344,7 @@ async function worktree() {
 async function folders() {
   await step('two folders in one window', async () => {
     await workbench.open(url);
-    if (await workbench.opensRestricted()) await workbench.trust();
+    if (await workbench.opensRestricted(5000)) await workbench.trust();
     const code = await workbench.openFile('shop/payments.py', 36, 10);
     await workbench.lensesAre(code, { 'def charge(': '1 memory' }, 30000);
   });

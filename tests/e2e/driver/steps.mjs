@@ -34,6 +34,7 @@ export class Steps {
   /** Keeps what is on screen as NN-name.png, NN being the current step. */
   async shot(name) {
     const number = String(this.number).padStart(2, '0');
+    await this.workbench.page.waitForTimeout(300);  // hovers fade in
     await this.workbench.screenshot(join(this.screenshots, `${number}-${name}.png`));
   }
 

@@ -61,7 +61,8 @@ step("Neovim starts the server", function()
   document = vim.lsp.util.make_text_document_params(buffer)
   wait_for("the index", function()
     local status = command("mnemolens.status", vim.empty_dict())
-    return status.folders[1] and status.folders[1].indexing == vim.NIL
+    local indexing = status.folders[1] and status.folders[1].indexing
+    return status.folders[1] and (indexing == nil or indexing == vim.NIL)  -- null, in old and new versions
   end)
 end)
 
