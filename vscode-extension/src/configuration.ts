@@ -34,9 +34,13 @@ export function configurationMiddleware(client: () => BaseLanguageClient | undef
         const resource = item.scopeUri === undefined ? undefined : vscode.Uri.parse(item.scopeUri);
         return subtree(currentSettings(resource), item.section ?? SECTION) ?? {};
       }),
-    didChangeConfiguration: async () =>
-      client()?.sendNotification(DidChangeConfigurationNotification.type, {
-        settings: { [SECTION]: serverSettings() },
-      }),
+    didChangeConfiguration: async () => {
+      const current = client();
+      // a client that has ended would start again to send it
+      if (current?.isRunning() === true) {
+        const settings = { [SECTION]: serverSettings() };
+        await current.sendNotification(DidChangeConfigurationNotification.type, { settings });
+      }
+    },
   };
 }

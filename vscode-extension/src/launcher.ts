@@ -169,8 +169,9 @@ export class Launcher implements vscode.Disposable {
   }
 
   private async begin(command: ServerCommand, managed: boolean): Promise<void> {
+    const { turn } = this;
     const failure = await this.server.start(command, managed);
-    if (failure !== undefined) {
+    if (failure !== undefined && turn === this.turn) {
       this.fail(failure, managed ? 'Reinstall' : 'Open Settings');
     }
   }

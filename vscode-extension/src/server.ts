@@ -42,6 +42,12 @@ class QuietClient extends LanguageClient {
   }
 }
 
+/** One client from its start to its stop, over all crashes between. */
+interface Session extends Pick<ServerEnd, 'command' | 'managed'> {
+  /** It has started once and was not asked to stop: a server that ends then is started again. */
+  up: boolean;
+}
+
 class ServerProcess {
   readonly stderr = new Tail();
   readonly ended: Promise<number | null>;
@@ -91,10 +97,11 @@ class ServerProcess {
 export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private process: ServerProcess | undefined;
+  private session: Session | undefined;
   private readonly budget = new RestartBudget();
   private readonly changed = new vscode.EventEmitter<ServerState>();
   private current: ServerState = { kind: 'starting' };
-  /** True from a start that was asked for until it succeeded or failed: a server that ends then is not restarted. */
+  /** True from a start that was asked for until it succeeded or failed. */
   private first = false;
   /** Starts and stops run one after the other, in the order they were asked for. */
   private queue: Promise<void> = Promise.resolve();
@@ -199,6 +206,7 @@ export class Server implements vscode.Disposable {
   }
 
   private async startNow(command: ServerCommand, managed: boolean): Promise<string | undefined> {
+    const session: Session = { command, managed, up: false };
     const end: ServerEnd = { command, managed, stderr: '' };
     const launch = async (): Promise<ChildProcessWithoutNullStreams> => {
       this.log.info(`Starting ${[command.program, ...command.args].join(' ')}`);
@@ -228,11 +236,12 @@ export class Server implements vscode.Disposable {
           throw error;
         }
       },
-      this.clientOptions(end),
+      this.clientOptions(session),
     );
     this.client = client;
+    this.session = session;
     client.onDidChangeState(({ newState }) => {
-      if (!this.first && newState === State.Running) {
+      if (session.up && newState === State.Running) {
         this.setState({ kind: 'ready' }); // after a crash
       }
     });
@@ -243,6 +252,7 @@ export class Server implements vscode.Disposable {
     }, START_MS);
     try {
       await client.start();
+      session.up = true;
       return undefined;
     } catch (error) {
       this.log.error(messageOf(error));
@@ -259,7 +269,10 @@ export class Server implements vscode.Disposable {
   }
 
   private async stopNow(): Promise<void> {
-    const { client, process } = this;
+    const { client, process, session } = this;
+    if (session !== undefined) {
+      session.up = false;
+    }
     this.client = undefined;
     this.process = undefined;
     try {
@@ -272,7 +285,7 @@ export class Server implements vscode.Disposable {
     }
   }
 
-  private clientOptions(end: ServerEnd): LanguageClientOptions {
+  private clientOptions(session: Session): LanguageClientOptions {
     return {
       // Every file: a memory can stand on any file, and the memories' own Markdown files save back by didSave.
       documentSelector: [{ scheme: 'file' }],
@@ -290,7 +303,7 @@ export class Server implements vscode.Disposable {
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
-        closed: async () => this.closed(end),
+        closed: async () => this.closed(session),
       },
       middleware: {
         workspace: configurationMiddleware(() => this.client),
@@ -304,9 +317,9 @@ export class Server implements vscode.Disposable {
   }
 
   /** The connection closed though nobody asked: start again, but never in a loop. */
-  private async closed(end: ServerEnd): Promise<{ action: CloseAction; handled: boolean }> {
-    if (this.first) {
-      return { action: CloseAction.DoNotRestart, handled: true }; // `startNow` explains it
+  private async closed(session: Session): Promise<{ action: CloseAction; handled: boolean }> {
+    if (!session.up) {
+      return { action: CloseAction.DoNotRestart, handled: true }; // asked for, or `startNow` explains it
     }
     if (this.budget.allow(Date.now())) {
       this.log.warn('The language server ended unexpectedly; starting it again');
@@ -316,7 +329,7 @@ export class Server implements vscode.Disposable {
     const exitCode = await this.process?.endWithin(1000);
     const stderr = this.process?.stderr.toString() ?? '';
     this.log.error(stderr);
-    const reason = explainCrashes({ ...end, exitCode, stderr });
+    const reason = explainCrashes({ ...session, exitCode, stderr });
     this.setState({ kind: 'none', reason });
     this.gaveUp.fire(reason);
     return { action: CloseAction.DoNotRestart, handled: true };

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it, mock } from 'node:test';
+import { SERVER_COMMANDS, type Memory } from '../src/core/protocol';
+import { Memories } from '../src/memories';
+import { clean, cursorAt, serverOf, settle, undoOf, type Answer } from './editor';
+import { opened, Uri, workspace, type QuickPick } from './vscode';
+
+function memory(id: string, fields: Partial<Memory> = {}): Memory {
+  return {
+    id,
+    type: 'semantic',
+    title: `title ${id}`,
+    content: `content ${id}`,
+    status: 'active',
+    verdict: 'fresh',
+    createdAt: '2026-11-30T10:00:00Z',
+    ...fields,
+  };
+}
+
+const charge = { kind: 'function', file: 'shop/billing.py', qualname: 'charge', ordinal: 0, id: 'shop/billing.py::charge' };
+const get: Answer = ({ id }) => ({
+  memory: memory(String(id)),
+  links: [{ target: charge, relevance: 1, context: 'captured_here' }],
+  anchors: [],
+});
+
+function listOf(...memories: Memory[]): Answer {
+  return () => ({ memories, total: memories.length });
+}
+
+function list(): QuickPick {
+  const last = opened.lists.at(-1);
+  assert.ok(last !== undefined);
+  return last;
+}
+
+beforeEach(() => {
+  clean();
+  cursorAt('/code/shop/billing.py', 6);
+});
+
+describe('search', () => {
+  it('shows verdict and place, and opens by Enter', async () => {
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.list]: listOf(memory('a'), memory('b', { verdict: 'drifted' })),
+      [SERVER_COMMANDS.get]: get,
+      [SERVER_COMMANDS.open]: () => ({ uris: [] }),
+    });
+    new Memories(server, undoOf().undo).search();
+    await settle();
+    assert.deepEqual(
+      list().items.map(({ label, detail }) => [label, detail]),
+      [
+        ['title a', 'fresh · on charge() in shop/billing.py · content a'],
+        ['title b', 'the code has changed since · on charge() in shop/billing.py · content b'],
+      ],
+    );
+    list().enter();
+    await settle();
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.open, argument: { id: 'a' } });
+    assert.equal(list().disposed, true);
+  });
+
+  it('asks the server as one types, and shows all that it answers', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const { server, calls } = serverOf({ [SERVER_COMMANDS.list]: listOf(memory('a')), [SERVER_COMMANDS.get]: get });
+      new Memories(server, undoOf().undo).search();
+      list().type('dou');
+      list().type('double charge');
+      mock.timers.tick(1000);
+      await settle();
+      const texts = calls.filter(({ command }) => command === SERVER_COMMANDS.list).map(({ argument }) => argument['text']);
+      assert.deepEqual(texts, [undefined, 'double charge']);
+      assert.ok(list().items.every((item) => item.alwaysShow));
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it('searches every open folder, and opens in the right one', async () => {
+    workspace.workspaceFolders = [{ uri: Uri.parse('file:///one') }, { uri: Uri.parse('file:///two') }];
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.list]: ({ root }) => ({ memories: root === '/two' ? [memory('b')] : [], total: 1 }),
+      [SERVER_COMMANDS.get]: get,
+      [SERVER_COMMANDS.open]: () => ({ uris: [] }),
+    });
+    new Memories(server, undoOf().undo).search();
+    await settle();
+    list().enter();
+    await settle();
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.open, argument: { id: 'b', root: '/two' } });
+  });
+
+  it('still shows a memory whose place can not be read', async () => {
+    const { server } = serverOf({
+      [SERVER_COMMANDS.list]: listOf(memory('a')),
+      [SERVER_COMMANDS.get]: () => {
+        throw new Error('id: no memory has the id a');
+      },
+    });
+    new Memories(server, undoOf().undo).search();
+    await settle();
+    assert.equal(list().items[0]?.detail, 'fresh · content a');
+    assert.deepEqual(opened.errors, []);
+  });
+
+  it('tells an error once and leaves', async () => {
+    const { server } = serverOf({
+      [SERVER_COMMANDS.list]: () => {
+        throw new Error('text: is too long');
+      },
+    });
+    new Memories(server, undoOf().undo).search();
+    await settle();
+    assert.deepEqual(opened.errors, ['Mnemolens: text: is too long']);
+    assert.equal(list().visible, false);
+  });
+});
+
+describe('what can be done with a memory in a list', () => {
+  const done = { memory: memory('a') };
+
+  it('forget, and bring back', async () => {
+    const { undo, offered } = undoOf();
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.list]: listOf(memory('a')),
+      [SERVER_COMMANDS.get]: get,
+      [SERVER_COMMANDS.forget]: () => done,
+      [SERVER_COMMANDS.restore]: () => done,
+    });
+    new Memories(server, undo).search();
+    await settle();
+    list().press(0, 'Forget');
+    await settle();
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.forget, argument: { id: 'a' } });
+    assert.deepEqual(offered.map(({ text }) => text), ['Forgot “title a”']);
+    await offered[0]?.act();
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.restore, argument: { id: 'a' } });
+  });
+
+  it('copy, which counts as a use', async () => {
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.list]: listOf(memory('a')),
+      [SERVER_COMMANDS.get]: get,
+      [SERVER_COMMANDS.access]: () => ({ memories: [] }),
+    });
+    new Memories(server, undoOf().undo).search();
+    await settle();
+    list().press(0, 'Copy');
+    await settle();
+    assert.deepEqual(opened.clipboard, ['content a']);
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.access, argument: { ids: ['a'] } });
+  });
+
+  it('depends on its verdict and type', async () => {
+    const tooltips = async (fields: Partial<Memory>): Promise<string[]> => {
+      const { server } = serverOf({ [SERVER_COMMANDS.list]: listOf(memory('a', fields)), [SERVER_COMMANDS.get]: get });
+      new Memories(server, undoOf().undo).search();
+      await settle();
+      return list().items[0]?.buttons.map(({ tooltip }) => tooltip) ?? [];
+    };
+    const linkable = 'Link to the code at the cursor too';
+    assert.deepEqual(await tooltips({}), [linkable, 'Copy', 'Forget']);
+    assert.deepEqual(await tooltips({ verdict: 'drifted' }), ['Still true', linkable, 'Copy', 'Forget']);
+    assert.deepEqual(await tooltips({ verdict: 'lost' }), ['Attach to the code at the cursor', 'Copy', 'Forget']);
+    assert.deepEqual(await tooltips({ type: 'prospective' }), ['Done', linkable, 'Copy', 'Forget']);
+    clean();
+    assert.deepEqual(await tooltips({}), ['Copy', 'Forget']);
+  });
+
+  it('attach a lost one to the code at the cursor', async () => {
+    const { undo, said } = undoOf();
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.list]: listOf(memory('a', { verdict: 'lost' })),
+      [SERVER_COMMANDS.get]: get,
+      [SERVER_COMMANDS.reanchor]: () => done,
+    });
+    new Memories(server, undo).search();
+    await settle();
+    list().press(0, 'Attach to the code at the cursor');
+    await settle();
+    assert.deepEqual(calls.at(-1), {
+      command: SERVER_COMMANDS.reanchor,
+      argument: { id: 'a', uri: 'file:///code/shop/billing.py', position: { line: 6, character: 4 } },
+    });
+    assert.deepEqual(said, ['Attached here']);
+  });
+});
+
+describe('memories at the cursor', () => {
+  it('are filtered by the list itself, and picked to be forgotten', async () => {
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.list]: listOf(memory('a'), memory('b')),
+      [SERVER_COMMANDS.get]: get,
+      [SERVER_COMMANDS.forget]: () => ({ memory: memory('a') }),
+    });
+    await new Memories(server, undoOf().undo).forgetHere();
+    await settle();
+    assert.deepEqual(calls[0]?.argument, { uri: 'file:///code/shop/billing.py', position: { line: 6, character: 4 } });
+    assert.ok(list().items.every((item) => !item.alwaysShow));
+    list().enter();
+    await settle();
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.forget, argument: { id: 'a' } });
+  });
+
+  it('need a file, and may be none', async () => {
+    const { undo, said } = undoOf();
+    const { server } = serverOf({ [SERVER_COMMANDS.list]: listOf() });
+    await new Memories(server, undo).showHere();
+    clean();
+    await new Memories(server, undo).showHere();
+    assert.deepEqual(said, ['No memories here', 'No file is open here']);
+    assert.deepEqual(opened.lists, []);
+  });
+});
+
+describe('opening by id', () => {
+  it('takes an id, alone or with its root', async () => {
+    const { server, calls } = serverOf({ [SERVER_COMMANDS.open]: () => ({ uris: [] }) });
+    const memories = new Memories(server, undoOf().undo);
+    await memories.open('a');
+    await memories.open({ id: 'b', root: '/two' });
+    assert.deepEqual(calls.map(({ argument }) => argument), [{ id: 'a' }, { id: 'b', root: '/two' }]);
+  });
+
+  it('lets the user pick where none is given', async () => {
+    const { server } = serverOf({ [SERVER_COMMANDS.list]: listOf() });
+    await new Memories(server, undoOf().undo).open(undefined);
+    assert.equal(list().title, 'Search memories');
+  });
+});
