@@ -155,11 +155,21 @@ async def test_a_client_process_that_can_not_be_seen_is_no_reason_to_end(reposit
     assert await server.ended() == 0
 
 
+NOISY = """
+import sys
+from mnemolens.lsp import server
+make = server.create_server
+def noisy(*arguments):
+    print("noise")
+    return make(*arguments)
+server.create_server = noisy
+from mnemolens.cli.main import main
+sys.exit(main(["serve"]))
+"""
+
+
 async def test_what_prints_does_not_speak_into_the_protocol(repository):
-    tokens = await vscode.until(lambda: [t for t, found in vscode.client.progress_reports.items() if found])
-    script += "def noisy(*a):\n    print('noise')\n    return make(*a)\nserver.create_server = noisy\n"
-    script += "from mnemolens.cli.main import main\nsys.exit(main())"
-    server = await Raw.start(sys.executable, "-c", script)
+    server = await Raw.start(sys.executable, "-c", NOISY)
     server.send(initialize(repository))
     assert "capabilities" in (await server.answer(1))["result"]
     server.process.stdin.close()
