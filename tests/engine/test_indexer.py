@@ -34,6 +34,10 @@ FAKE = dedent(
         print("a stray print")
         if "DIE" in words:
             os._exit(3)
+        if "NAP" in words:
+            time.sleep(0.6)
+        while "SPIN" in words:
+            pass
         if "HANG" in words:
             time.sleep(60)
         if "RAISE" in words:
@@ -41,6 +45,9 @@ FAKE = dedent(
         return FileSymbols(language, module_names=frozenset(words))
     """
 )
+
+
+ON_POSIX = pytest.mark.skipif(os.name != "posix", reason="there only the clock limits a worker")
 
 
 @pytest.fixture
@@ -238,11 +245,21 @@ class TestBadFiles:
         reason = "the parser stopped on it (exit code 3)"
         assert set(report.skipped) == {Skipped("bad.py", reason), Skipped("pkg/worse.py", reason)}
 
-    def test_a_file_that_hangs_the_worker_is_skipped_and_the_rest_goes_on(self, project, open_indexer, fake):
-        project(bad_py="HANG", **many(40))
-        found, report = index(open_indexer(extractor=fake, time_limit=1.0))
+    @pytest.mark.parametrize("way", ["HANG", pytest.param("SPIN", marks=ON_POSIX)])
+    def test_a_file_that_takes_too_long_is_skipped_and_the_rest_goes_on(
+        self, project, open_indexer, fake, way
+    ):
+        project(bad_py=way, **many(40))
+        found, report = index(open_indexer(extractor=fake, time_limit=0.2))
         assert len(found) == 40
-        assert report.skipped == (Skipped("bad.py", "parsing it took longer than 1 s"),)
+        assert report.skipped == (Skipped("bad.py", "parsing it took longer than 0.2 s"),)
+
+    @ON_POSIX
+    def test_the_limit_is_of_processor_time_not_of_the_clock(self, fake):
+        with ParserPool(1, extractor=fake, time_limit=0.3) as pool:
+            pool.submit(Job(0, b"NAP", "python"))
+            answer = pool.next_answer(10)
+        assert answer.reason is None
 
     def test_a_bad_file_that_is_mended_is_indexed(self, project, open_indexer, fake):
         top = project(bad_py="RAISE", **many(2))
@@ -556,6 +573,18 @@ class TestWorkers:
             pool.submit(Job(0, b"def f(): ...", "python"))
             answer = pool.next_answer(20)
         assert answer.reason is None
+
+    def test_a_worker_that_is_killed_from_outside_costs_no_file(self, fake):
+        with ParserPool(1, extractor=fake) as pool:
+            pool.submit(Job(0, b"first", "python"))
+            assert pool.next_answer(20).reason is None
+            process = pool._workers[0]._process
+            process.kill()
+            process.wait()
+            for number in range(1, 20):
+                pool.submit(Job(number, b"more", "python"))
+            answers = [pool.next_answer(20) for _ in range(1, 20)]
+        assert {answer.reason for answer in answers} == {None}
 
     def test_closing_ends_a_worker_that_hangs(self, fake):
         pool = ParserPool(1, extractor=fake)

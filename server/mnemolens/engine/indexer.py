@@ -37,7 +37,7 @@ class IndexOptions:
         exclude: patterns in `.gitignore` form, relative to the top level; they win over every ignore file.
         max_file_bytes: longer files are left out.
         languages: names as in `FileSymbols.language`; None for all.
-        time_limit: seconds for parsing one file.
+        time_limit: seconds of processor time for parsing one file.
         extractor: "module:function" in the place of the real extraction, for tests.
     """
 

@@ -53,7 +53,7 @@ class Sources:
         language: the language that a file of a name is indexed as, None where it is not.
         max_file_bytes: longer files are left out.
         extractor: "module:function" in the place of the real extraction, for tests.
-        time_limit: seconds for parsing one file.
+        time_limit: seconds of processor time for parsing one file.
     """
 
     top: str

@@ -10,6 +10,7 @@ output and outlive a killed server. These have pipes of their own and end when t
 
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -22,8 +23,12 @@ from typing import IO, NamedTuple, Self
 from mnemolens.engine.worker import READY, read_frame, write_frame
 
 TIME_LIMIT = 10.0
-"""Seconds for one file; the longest allowed by default (1.5 MB) takes under two."""
+"""Seconds of processor time for one file; the longest allowed by default (1.5 MB) takes under four."""
 
+_PATIENCE = 6
+"""How many times that on the clock, for a niced process on a busy machine, and for one that does not work."""
+
+_OUT_OF_TIME = getattr(signal, "SIGPROF", 0)
 _START_LIMIT = 30.0
 _GROUP_FILES = 16
 _GROUP_BYTES = 256 * 1024
@@ -64,13 +69,13 @@ class ParserPool:
     Args:
         count: how many processes; each is started when there is work for it.
         extractor: "module:function" for the worker, None for the real one.
-        time_limit: seconds for one file.
+        time_limit: seconds of processor time for one file.
     """
 
     def __init__(
         self, count: int | None = None, *, extractor: str | None = None, time_limit: float = TIME_LIMIT
     ) -> None:
-        arguments = [extractor] if extractor else []
+        arguments = [str(time_limit), *([extractor] if extractor else [])]
         # -P: a `marshal.py` in the folder we were started in is not ours
         command = [sys.executable, "-P", "-m", "mnemolens.engine.worker", *arguments]
         self._desk = _Desk(command, time_limit)
@@ -177,6 +182,7 @@ class _Worker:
     def _parse(self, jobs: deque[Job]) -> None:
         """Answer all of the jobs, with as many processes as that takes."""
         answers = self._desk.answers
+        suspect: Job | None = None
         while jobs and not self._desk.closed.is_set():
             pipes = self._pipes()
             if pipes is None:
@@ -186,15 +192,19 @@ class _Worker:
             try:
                 self._exchange(pipes, jobs)
             except (EOFError, OSError, ValueError):
-                job = jobs.popleft()
-                answers.put(Parsed(job, None, self._epitaph()))
+                timed_out, reason = self._epitaph()
+                if timed_out or jobs[0] is suspect:
+                    answers.put(Parsed(jobs.popleft(), None, reason))
+                else:
+                    # it may have been killed for another's sake: only a second death is the file's fault
+                    suspect = jobs[0]
 
     def _exchange(self, pipes: tuple[IO[bytes], IO[bytes]], jobs: deque[Job]) -> None:
         requests, replies = pipes
-        self._deadline = time.monotonic() + self._desk.time_limit
+        self._deadline = time.monotonic() + self._desk.time_limit * _PATIENCE
         write_frame(requests, [(job.source, job.language) for job in jobs])
         while jobs:
-            self._deadline = time.monotonic() + self._desk.time_limit
+            self._deadline = time.monotonic() + self._desk.time_limit * _PATIENCE
             data, reason = read_frame(replies)
             self._desk.answers.put(Parsed(jobs.popleft(), data, reason))
         self._deadline = None
@@ -228,14 +238,14 @@ class _Worker:
         assert self._process.stdout is not None
         return self._process.stdin, self._process.stdout
 
-    def _epitaph(self) -> str:
-        """End the process that failed; why it failed, for the user."""
+    def _epitaph(self) -> tuple[bool, str]:
+        """End the process that failed; whether it took too long, and why it failed, for the user."""
         self._deadline = None
         late, self._was_late = self._was_late, False
         code = self._end_process()
-        if late:
-            return f"parsing it took longer than {self._desk.time_limit:g} s"
-        return f"the parser stopped on it (exit code {code})"
+        if late or code == -_OUT_OF_TIME:
+            return True, f"parsing it took longer than {self._desk.time_limit:g} s"
+        return False, f"the parser stopped on it (exit code {code})"
 
     def _end_process(self) -> int | None:
         with self._lock:

@@ -5,7 +5,8 @@ it writes `READY`; a request is a list of (source bytes, language name), and eac
 frame of its own, in order: (encoded symbols, None), or (None, the reason why there are none). It ends at the
 end of its input, so it never outlives whoever started it; it reads no files and writes nothing else.
 
-The one argument, MODULE:FUNCTION, is for tests: what extracts (source, language name) -> FileSymbols.
+Arguments: the seconds of processor time that one text may take, after which the process ends itself (where
+the system can do that); and, for tests, MODULE:FUNCTION that extracts (source, language name) -> FileSymbols.
 """
 
 import codecs
@@ -25,9 +26,6 @@ from mnemolens.store.symbols import encode
 
 READY = "ready"
 Extract = Callable[[bytes, str], FileSymbols]
-
-_ORPHAN_SECONDS = 120
-"""A parse that takes longer ends the process: whoever should have stopped it sooner is gone."""
 
 
 def extract_named(source: bytes, language: str) -> FileSymbols:
@@ -79,9 +77,10 @@ def read_frame(stream: IO[bytes]) -> Any:
 
 def main(arguments: list[str]) -> None:
     """Answer requests until the input ends."""
+    limit = float(arguments[0])
     extract_symbols: Extract = extract_named
-    if arguments:
-        module, _, function = arguments[0].partition(":")
+    if len(arguments) > 1:
+        module, _, function = arguments[1].partition(":")
         extract_symbols = getattr(importlib.import_module(module), function)
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
@@ -92,16 +91,22 @@ def main(arguments: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is the starter's to answer
     with suppress(AttributeError, OSError):
         os.nice(10)
-    alarm = getattr(signal, "alarm", None)
     write_frame(answers, READY)
     with suppress(EOFError, OSError):
         while True:
             for source, language in read_frame(requests):
-                if alarm is not None:
-                    alarm(_ORPHAN_SECONDS)
+                _end_after(limit)
                 write_frame(answers, extract_safely(extract_symbols, source, language))
-            if alarm is not None:
-                alarm(0)
+            _end_after(0)
+
+
+def _end_after(seconds: float) -> None:
+    """End this process by SIGPROF once it has worked for so long; 0 for never.
+
+    Processor time, not time: on a busy machine a niced process waits more than it works.
+    """
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 if __name__ == "__main__":
