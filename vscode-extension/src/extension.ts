@@ -2,8 +2,7 @@
 
 import * as vscode from 'vscode';
 import { Capture } from './capture';
-import { memoryTitle } from './core/labels';
-import { SERVER_COMMANDS, type Memory } from './core/protocol';
+import { Clicks } from './clicks';
 import { Installer } from './installer';
 import { Launcher } from './launcher';
 import { Memories } from './memories';
@@ -19,31 +18,18 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   await vscode.workspace.fs.createDirectory(context.globalStorageUri);
 
   const undo = new Undo();
-  const server = new Server(log, context.globalStorageUri.fsPath, (command, argument, result) => {
-    afterClick(command, argument, result);
-  });
+  const server: Server = new Server(log, context.globalStorageUri.fsPath, async (command, argument) =>
+    clicks.run(command, argument),
+  );
   running = server;
   const memories = new Memories(server, undo);
+  const clicks = new Clicks(server, memories, undo, () => {
+    status.refreshSoon();
+  });
   const capture = new Capture(server, undo);
   const launcher = new Launcher(server, new Installer(context, log), log);
   const status = new StatusItem(server, (state) => launcher.menu(state));
   context.subscriptions.push(log, undo, server, launcher, status);
-
-  /** What a click on a hover link, lens or code action did, and how to take it back. */
-  function afterClick(command: string, argument: unknown, result: unknown): void {
-    status.refreshSoon();
-    const { memory } = (result ?? {}) as { memory?: Memory };
-    if (memory === undefined) {
-      return;
-    }
-    const { root } = (argument ?? {}) as { root?: string };
-    const found = { memory, root: root === undefined ? {} : { root } };
-    if (command === SERVER_COMMANDS.forget) {
-      memories.offerRestore(found);
-    } else if (command === SERVER_COMMANDS.confirm) {
-      undo.say(`Still true: ${memoryTitle(memory)}`);
-    }
-  }
 
   /** Registers a palette command that needs the server; its error becomes one message. */
   function register(id: string, act: (argument: unknown) => unknown): void {

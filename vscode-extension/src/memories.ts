@@ -40,6 +40,23 @@ export class Memories {
     await this.pickHere('Forget a memory', async (found) => this.forget(found));
   }
 
+  /** Lets the user pick which of some memories to open. */
+  pickOf(ids: readonly string[], root: { root?: string }): void {
+    const here = this.here();
+    new MemoryPick({
+      title: 'Memories here',
+      placeholder: 'Filter',
+      search: false,
+      load: async () => {
+        const get = async (id: string): Promise<MemoryDetail> => this.server.run(SERVER_COMMANDS.get, { id, ...root });
+        return (await Promise.all(ids.map(get))).map(({ memory }) => ({ memory, root }));
+      },
+      places: async (found) => this.places(found),
+      actions: (memory) => this.actions(memory, here, false),
+      accept: async (found) => this.openFound(found),
+    }).show();
+  }
+
   /** Opens the memory of an id, or lets the user pick one. */
   async open(argument?: unknown): Promise<void> {
     const { id, root } =

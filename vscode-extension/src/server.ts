@@ -14,6 +14,8 @@ import {
   ExecuteCommandRequest,
   LanguageClient,
   State,
+  type ShowDocumentParams,
+  type ShowDocumentResult,
   type LanguageClientOptions,
 } from 'vscode-languageclient/node';
 import type { ServerCommand } from './core/command';
@@ -22,10 +24,10 @@ import type { ServerState } from './core/labels';
 import { HOVER_COMMANDS } from './core/protocol';
 import { RestartBudget } from './core/restarts';
 import { configurationMiddleware, serverSettings } from './configuration';
-import { messageOf, tellError } from './messages';
+import { messageOf } from './messages';
 
-/** Runs after a server command came back from a click (hover, lens, code action). */
-export type AfterCommand = (command: string, argument: unknown, result: unknown) => void;
+/** Runs a server command for a click (hover, lens, code action). */
+export type ClickHandler = (command: string, argument: object) => Promise<unknown>;
 
 const STOP_MS = 2000;
 /** A program that says nothing for so long is no language server. */
@@ -119,12 +121,12 @@ export class Server implements vscode.Disposable {
    * @param log where the server's stderr and the client's messages go
    * @param cwd the folder the server runs in: never the workspace, whose files could shadow Python's modules
    *   (`python -m` puts the current folder first on its path)
-   * @param afterCommand told about server commands that a click ran
+   * @param clicked runs the server commands that a click asks for
    */
   constructor(
     private readonly log: vscode.LogOutputChannel,
     private readonly cwd: string,
-    private readonly afterCommand: AfterCommand,
+    private readonly clicked: ClickHandler,
   ) {}
 
   get state(): ServerState {
@@ -311,7 +313,8 @@ export class Server implements vscode.Disposable {
         handleWorkDoneProgress: () => {
           this.worked.fire();
         },
-        executeCommand: async (command, args: unknown[]) => this.clicked(command, args),
+        executeCommand: async (command, args: unknown[]) => this.clicked(command, args[0] ?? {}),
+        window: { showDocument: async (params, token, next) => (await showFile(params)) ?? next(params, token) },
       },
     };
   }
@@ -334,20 +337,32 @@ export class Server implements vscode.Disposable {
     this.gaveUp.fire(reason);
     return { action: CloseAction.DoNotRestart, handled: true };
   }
-
-  /** A server command from a lens, a hover link or a code action. */
-  private async clicked(command: string, args: unknown[]): Promise<unknown> {
-    try {
-      const result = await this.run<unknown>(command, args[0] ?? {});
-      this.afterCommand(command, args[0], result);
-      return result;
-    } catch (error) {
-      tellError(error);
-      return undefined;
-    }
-  }
 }
 
 function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? String(error);
+}
+
+/**
+ * Shows a file as a click in the explorer would; undefined for what is no file.
+ *
+ * The library's own way goes through the API's `openTextDocument`, which keeps the document open for three minutes
+ * after its tab was closed; the server would not hear of the closing until then.
+ */
+async function showFile(params: ShowDocumentParams): Promise<ShowDocumentResult | undefined> {
+  const uri = vscode.Uri.parse(params.uri);
+  if (params.external === true || uri.scheme !== 'file') {
+    return undefined;
+  }
+  const options: vscode.TextDocumentShowOptions = { preserveFocus: params.takeFocus !== true };
+  if (params.selection !== undefined) {
+    const { start, end } = params.selection;
+    options.selection = new vscode.Range(start.line, start.character, end.line, end.character);
+  }
+  try {
+    await vscode.commands.executeCommand('vscode.open', uri, options);
+    return { success: true };
+  } catch {
+    return { success: false };
+  }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it, mock } from 'node:test';
+import { Clicks } from '../src/clicks';
 import { SERVER_COMMANDS, type Memory } from '../src/core/protocol';
 import { Memories } from '../src/memories';
 import { clean, cursorAt, serverOf, settle, undoOf, type Answer } from './editor';
@@ -213,6 +214,54 @@ describe('memories at the cursor', () => {
     await new Memories(server, undo).showHere();
     assert.deepEqual(said, ['No memories here', 'No file is open here']);
     assert.deepEqual(opened.lists, []);
+  });
+});
+
+describe('a click', () => {
+  const quiet = (): void => undefined;
+
+  it('on a lens of several memories lets the user pick one of them', async () => {
+    const { server, calls } = serverOf({ [SERVER_COMMANDS.get]: get, [SERVER_COMMANDS.open]: () => ({ uris: [] }) });
+    const { undo } = undoOf();
+    const clicks = new Clicks(server, new Memories(server, undo), undo, quiet);
+    await clicks.run(SERVER_COMMANDS.open, { ids: ['a', 'b'], root: '/two' });
+    await settle();
+    assert.deepEqual(list().items.map(({ label }) => label), ['title a', 'title b']);
+    list().enter();
+    await settle();
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.open, argument: { id: 'a', root: '/two' } });
+  });
+
+  it('on a lens of one memory opens it', async () => {
+    const { server, calls } = serverOf({ [SERVER_COMMANDS.open]: () => ({ uris: [] }) });
+    const { undo } = undoOf();
+    await new Clicks(server, new Memories(server, undo), undo, quiet).run(SERVER_COMMANDS.open, { ids: ['a'] });
+    assert.deepEqual(calls, [{ command: SERVER_COMMANDS.open, argument: { ids: ['a'] } }]);
+    assert.deepEqual(opened.lists, []);
+  });
+
+  it('on Forget offers to undo, in the same store', async () => {
+    const answer: Answer = () => ({ memory: memory('a') });
+    const { server, calls } = serverOf({ [SERVER_COMMANDS.forget]: answer, [SERVER_COMMANDS.restore]: answer });
+    const { undo, offered } = undoOf();
+    let changes = 0;
+    const clicks = new Clicks(server, new Memories(server, undo), undo, () => (changes += 1));
+    await clicks.run(SERVER_COMMANDS.forget, { id: 'a', root: '/two' });
+    await offered[0]?.act();
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.restore, argument: { id: 'a', root: '/two' } });
+    assert.equal(changes, 1);
+  });
+
+  it('that fails is told in one message', async () => {
+    const { server } = serverOf({
+      [SERVER_COMMANDS.confirm]: () => {
+        throw new Error('id: no memory has the id a');
+      },
+    });
+    const { undo, said } = undoOf();
+    await new Clicks(server, new Memories(server, undo), undo, quiet).run(SERVER_COMMANDS.confirm, { id: 'a' });
+    assert.deepEqual(opened.errors, ['Mnemolens: id: no memory has the id a']);
+    assert.deepEqual(said, []);
   });
 });
 
