@@ -154,6 +154,9 @@ class Bench:
             found.append(self._capture(client, made, suffix, 15 if targets else None))
             if targets:
                 found.append(self._typing(client, made, held, floor))
+            if (resident := client.resident_megabytes()) is not None:
+                held_by = f"memory of the server at {functions:,} functions"
+                found.append(Figure(held_by, "MB", resident))
         shutil.rmtree(root)
         return found
 

@@ -90,6 +90,14 @@ class Client:
     def command(self, name: str, **argument: Any) -> Any:
         return self.request("workspace/executeCommand", {"command": name, "arguments": [argument]})
 
+    def resident_megabytes(self) -> float | None:
+        """The server's memory now; None where the system does not tell."""
+        try:
+            lines = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
+        except OSError:
+            return None
+        return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")), None)
+
     def close(self) -> None:
         try:
             self.request("shutdown", None)
