@@ -307,7 +307,7 @@ class TestTrouble:
         assert cache.trouble is None
 
     def test_a_table_is_missing(self, opened, file):
-        opened().close()
+        opened().prune()
         db = sqlite3.connect(file)
         db.execute("DROP TABLE symbols")
         db.commit()
@@ -338,7 +338,7 @@ class TestTrouble:
         assert cache.get_many([KEY]) == {KEY: PAY}
 
     def test_a_newer_schema_is_left_alone(self, opened, file):
-        opened().close()
+        opened().prune()
         db = sqlite3.connect(file)
         db.execute("PRAGMA user_version = 999")
         db.close()
@@ -360,6 +360,7 @@ class TestTrouble:
 
     def test_a_lock_that_another_process_holds_costs_only_that_answer(self, opened, file):
         cache = opened(busy_seconds=0.05)
+        cache.prune()
         holder = sqlite3.connect(file, isolation_level=None)
         holder.execute("BEGIN EXCLUSIVE")
         cache.put_many([(KEY, encode(PAY))])
@@ -372,6 +373,13 @@ class TestTrouble:
 
 
 class TestTogether:
+    def test_nothing_is_made_before_the_first_use(self, opened, file):
+        cache = opened()
+        assert not file.parent.exists()
+        cache.close()
+        cache.put_many([(KEY, encode(PAY))])
+        assert not file.parent.exists()
+
     def test_the_cache_is_the_users_own(self, opened, file):
         opened().put_many([(KEY, encode(PAY))])
         assert file.stat().st_mode & 0o077 == 0

@@ -25,8 +25,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from platformdirs import user_cache_path
-
 from mnemolens.core.clock import Clock
 from mnemolens.core.memories import CodeState
 from mnemolens.core.symbols import (
@@ -102,11 +100,6 @@ class SymbolsKey(NamedTuple):
     hash: str
     language: str
     extractor_version: int
-
-
-def default_cache_file() -> Path:
-    """`symbols.sqlite` in the user's cache folder."""
-    return user_cache_path("mnemolens", appauthor=False) / "symbols.sqlite"
 
 
 # -- the format ---
@@ -194,7 +187,7 @@ class SymbolCache:
     left alone, and this process goes on without.
 
     Args:
-        file: the database, made when it is missing; None for a cache that keeps nothing.
+        file: the database, opened or made at the first use; None for a cache that keeps nothing.
         clock: tells the day on which something was last used.
         max_bytes: `prune` makes the file's content no larger than this.
         busy_seconds: how long to wait for another process.
@@ -217,14 +210,13 @@ class SymbolCache:
         self._busy_seconds = busy_seconds
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
+        self._unopened = file is not None
         self.trouble: str | None = None
-        if file is not None:
-            with self._lock:
-                self._open(file)
 
     def close(self) -> None:
         """Let go of the file. The cache then answers as an empty one."""
         with self._lock:
+            self._unopened = False
             self._drop_connection()
 
     # -- symbols --
@@ -372,6 +364,8 @@ class SymbolCache:
     def _run(self, work: Callable[[sqlite3.Connection], _T], otherwise: _T) -> _T:
         """Do `work` in one transaction; `otherwise` when the database can't answer."""
         with self._lock:
+            if self._unopened:
+                self._open()
             if self._db is None:
                 return otherwise
             try:
@@ -384,7 +378,10 @@ class SymbolCache:
             except (sqlite3.Error, UnicodeEncodeError, OverflowError):
                 return otherwise  # a value SQLite can't hold is simply not cached
 
-    def _open(self, file: Path) -> None:
+    def _open(self) -> None:
+        self._unopened = False
+        file = self._file
+        assert file is not None
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._db = self._connect(file)
