@@ -38,6 +38,7 @@ _TS_OUTPUTS = {
     ".cjs": (".cts", ".cjs"),
 }
 _PY_STUBS = frozenset(digest(b"\0" + token + b"\1") for token in (b"...", b"pass")) | {digest(b"")}
+_EMPTY_BASES = frozenset({"object", "Generic", "Protocol", "ABC", "NamedTuple"})
 _HERE = Range(Position(0, 0), Position(0, 0))
 
 
@@ -308,8 +309,10 @@ class _Resolver:
         if hops > _MAX_HOPS or question in self.known:
             return self.known.get(question)
         self.known[question] = None
-        for base in self.bases(owner):
-            if base.key is None or (other := self.other(base.key.file)) is None:
+        for base in self._bases(owner):
+            if base is None and confidence == "super" and hops == 0:
+                return None  # a base that is not in the index may well be the one
+            if base is None or base.key is None or (other := self.other(base.key.file)) is None:
                 continue
             at = self.index.position_of(base.key)
             if at is None or (base.key.file == self.file and at == owner):
@@ -322,12 +325,18 @@ class _Resolver:
 
     def bases(self, owner: int) -> Iterator[_Target]:
         """The classes named as bases, as far as they are found."""
+        return (base for base in self._bases(owner) if base is not None)
+
+    def _bases(self, owner: int) -> Iterator[_Target | None]:
+        """The bases in order, None for one that is not found; those without members of note are left out."""
         symbol = self.symbols.symbols[owner]
         for base in symbol.bases:
             receiver, _, name = base.rpartition(".")
             found = self.reference(name, receiver, symbol.parent)
             if found is not None and self._is_class(found):
                 yield found
+            elif name not in _EMPTY_BASES:
+                yield None
 
     # Modules.
 

@@ -130,7 +130,8 @@ class Call:
 
     Attributes:
         caller: index of the innermost symbol that holds the call, -1 for module level.
-        receiver: dotted text before the name ("self", "os.path"), "" for a bare name, None for an expression.
+        receiver: dotted text before the name ("self", "os.path"; it may start with a call of a plain name,
+            "Shop()", "super()"), "" for a bare name, None for any other expression.
     """
 
     caller: int

@@ -231,13 +231,28 @@ def _reference(node: Node) -> tuple[str, str | None] | None:
     name = text_of(node)
     if parent is None:
         return name, ""
-    if parent.type == "attribute":
-        if parent.child_by_field_name("attribute") == node:
-            return name, dotted(parent.child_by_field_name("object"))
-        return name, ""
+    if parent.type == "attribute" and parent.child_by_field_name("attribute") == node:
+        return name, dotted(parent.child_by_field_name("object"))
     if parent.type == "keyword_argument" and parent.child_by_field_name("name") == node:
         return None
+    if parent.type == "dotted_name":
+        return _imported_reference(node, parent)
     return name, ""
+
+
+def _imported_reference(node: Node, dotted_name: Node) -> tuple[str, str | None] | None:
+    """A name in an import statement, as it is known afterwards; a module's name refers to no symbol."""
+    holder = dotted_name.parent
+    if holder is None or holder.type == "relative_import":
+        return None
+    if holder.type == "aliased_import":
+        alias = holder.child_by_field_name("alias")
+        return None if alias is None else (text_of(alias), "")
+    if holder.type == "import_from_statement" and holder.child_by_field_name("module_name") == dotted_name:
+        return None
+    if dotted_name.child_count > 1 and dotted_name.children[0] != node:
+        return None
+    return text_of(node), ""
 
 
 def _frames(kind: SymbolKind) -> tuple[tuple[str, str], ...]:

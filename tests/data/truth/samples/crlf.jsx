@@ -1,0 +1,6 @@
+export const A = () => <a />;
+export class B {
+  m() {
+    return <A />;
+  }
+}
