@@ -2,7 +2,6 @@
 
 import asyncio
 
-import pytest
 from lsprotocol import types
 
 FILE = ".mnemolens.yaml"
@@ -96,14 +95,15 @@ async def test_wrong_values_are_told_once_and_the_last_good_ones_stay(vscode, re
     assert text.endswith("*and 1 more memory*")  # maxItems is still 1
 
 
-@pytest.mark.parametrize(
-    "content", ["just text\n", "\x00\x01", "&a [*a]\n", "- a\n- b\n", "hover: !!python/object:os.system x\n"]
-)
-async def test_a_broken_file_never_kills_the_server(neovim, repository, content):
-    (repository / FILE).write_text(content)
+async def test_a_broken_file_never_kills_the_server(neovim, repository):
+    (repository / FILE).write_text("just text\n")
     await neovim.start(repository)
     await neovim.indexed(files=2)
     assert all(FILE in message for message in await neovim.messages())
+    await asyncio.to_thread((repository / FILE).write_bytes, b"\x00\xff")
+    assert all(FILE in message for message in await neovim.messages())
+    await asyncio.to_thread((repository / FILE).write_text, "index: {exclude: [shop.py]}\n")
+    await neovim.indexed(files=1)
 
 
 async def test_the_store_moves_where_the_editor_says(vscode, repository, tmp_path):

@@ -4,8 +4,10 @@ The index itself is the engine's; here are only the protocol's progress messages
 """
 
 import asyncio
+import concurrent.futures
 import logging
 import uuid
+from typing import Any
 
 from lsprotocol import types
 
@@ -38,9 +40,11 @@ async def index_folder(
         What was found; None when the client cancelled.
     """
     progress = _Progress(ls, f"Mnemolens: {workspace.layout.opened.name}", token)
+    if token is not None:
+        await progress.open()
     run = asyncio.ensure_future(workspace.build_index(progress.report, rebuild=rebuild))
     progress.cancels(run)
-    opening = ls.spawn(progress.open(), "progress")
+    opening = None if token is not None else ls.spawn(progress.open(), "showing progress")
     outcome = "failed"
     try:
         report = await run
@@ -53,7 +57,7 @@ async def index_folder(
         outcome = "cancelled"
         return None
     finally:
-        if token is None:
+        if opening is not None:
             opening.cancel()
         progress.end(outcome)
         ls.lenses_may_have_changed()
@@ -97,10 +101,10 @@ class _Progress:
         self._began = True
         begin = types.WorkDoneProgressBegin(self._title, cancellable=True, message="indexing", percentage=0)
         self._ls.work_done_progress.begin(token, begin)
-        self._ls.work_done_progress.tokens[token].add_done_callback(self._cancelled)
+        self._ls.work_done_progress.tokens[token].add_done_callback(self._on_done)
 
-    def _cancelled(self, future: object) -> None:
-        if self._run is not None and getattr(future, "cancelled", bool)():
+    def _on_done(self, token: "concurrent.futures.Future[Any]") -> None:
+        if token.cancelled() and self._run is not None:
             self._run.cancel()
 
     def report(self, done: int, total: int) -> None:

@@ -5,7 +5,7 @@ Events are gathered until they pause, so that a checkout is one batch. What they
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lsprotocol import types
@@ -58,7 +58,8 @@ class FileEvents:
     def add(self, paths: Iterable[Path]) -> None:
         """Take note of created, changed and deleted paths."""
         known = len(self._paths)
-        self._paths.update(path for path in paths if ".git" not in path.parts)
+        stores = [folder.workspace.layout.store for folder in self._ls.folders]
+        self._paths.update(path for path in paths if not _is_ours_or_gits(path, stores))
         if len(self._paths) == known:
             return
         loop = asyncio.get_running_loop()
@@ -86,6 +87,10 @@ class FileEvents:
 async def _watch(ls: MnemolensServer, folder: Folder) -> None:
     async for changes in awatch(folder.real, watch_filter=DefaultFilter(), debounce=200, step=50):
         ls.file_events.add(Path(path) for _, path in changes)
+
+
+def _is_ours_or_gits(path: Path, stores: Sequence[Path]) -> bool:
+    return ".git" in path.parts or any(path.is_relative_to(store) for store in stores)
 
 
 def _registration(folder: Folder) -> str:

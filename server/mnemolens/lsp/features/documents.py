@@ -23,7 +23,7 @@ def register(server: MnemolensServer) -> None:
     """Follow the client's documents."""
     server.feature(types.TEXT_DOCUMENT_DID_OPEN)(did_open)
     server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(did_change)
-    server.feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=True))(did_save)
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=False))(did_save)
     server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(did_close)
 
 
