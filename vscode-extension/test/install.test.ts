@@ -123,7 +123,7 @@ describe('install', () => {
     const { run, commands } = machine({ uv: true });
     const reports: string[] = [];
     const waiting = install(context, run, (message) => reports.push(message), never);
-    assert.deepEqual(reports, ['Another window is installing the server']);
+    assert.deepEqual(reports, ['another window is installing it, waiting']);
     const python = environmentPython(path.join(context.storage, 'server-0.1.0'), false);
     mkdirSync(path.dirname(python), { recursive: true });
     writeFileSync(python, '');

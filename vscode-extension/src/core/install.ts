@@ -118,7 +118,7 @@ export async function install(
   const lock = path.join(context.storage, `installing-${context.version}`);
   mkdirSync(context.storage, { recursive: true });
   if (!takeLock(lock)) {
-    report('Another window is installing the server');
+    report('another window is installing it, waiting');
     while (!takeLock(lock)) {
       if (cancelled()) {
         throw new InstallError('cancelled');
@@ -187,16 +187,16 @@ async function installLocked(
 
   try {
     if (await hasUv(run)) {
-      await step('Making an environment (uv)', 'uv', ['venv', '--no-project', '--python', '>=3.11,<3.15', venv]);
-      await step('Installing the server and its packages (uv)', 'uv', ['pip', 'install', '--python', python, wheel]);
+      await step('making an environment (uv)', 'uv', ['venv', '--no-project', '--python', '>=3.11,<3.15', venv]);
+      await step('fetching it and its packages (uv)', 'uv', ['pip', 'install', '--python', python, wheel]);
     } else {
       const search = await findPython(run, context.windows);
       if (search.kind !== 'found') {
         throw new InstallError(explainSearch(search));
       }
       const { program, args } = search.interpreter;
-      await step('Making an environment', program, [...args, '-m', 'venv', venv]);
-      await step('Installing the server and its packages (pip)', python, [
+      await step('making an environment', program, [...args, '-m', 'venv', venv]);
+      await step('fetching it and its packages (pip)', python, [
         '-m',
         'pip',
         'install',
@@ -207,7 +207,7 @@ async function installLocked(
         wheel,
       ]);
     }
-    await step('Checking the server', python, ['-I', '-c', 'import mnemolens']);
+    await step('checking it', python, ['-I', '-c', 'import mnemolens']);
     const marker = path.join(folder, MARKER);
     writeFileSync(`${marker}.new`, JSON.stringify(describe(wheel)));
     renameSync(`${marker}.new`, marker);
