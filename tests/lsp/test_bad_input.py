@@ -227,3 +227,5 @@ async def test_a_store_that_can_not_be_written(vscode, tmp_path):
         await vscode.run("memory.capture", {"content": "x"})
     assert caught.value.code == -32803
     assert (await vscode.run("memory.list"))["total"] == 0
+    await vscode.until(lambda: any("A command failed" in m.message for m in vscode.client.log_messages))
+    vscode.expect_logged("A command failed")

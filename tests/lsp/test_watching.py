@@ -6,7 +6,7 @@ import shutil
 import pytest
 from lsprotocol import types
 
-from editors import uri
+from editors import make_repository, uri
 
 CHANGED, CREATED, DELETED = (
     types.FileChangeType.Changed,
@@ -28,21 +28,39 @@ async def symbols(editor):
     return (await editor.run("status"))["folders"][0]["symbols"]
 
 
-async def test_the_client_is_asked_to_watch(vscode, repository):
-    await vscode.start(repository)
-    await vscode.indexed(files=2)
-    [registration] = [
-        found
-        for found in vscode.client.registrations.values()
+def watchers(editor):
+    """{registration id: glob pattern}."""
+    return {
+        name: found.register_options["watchers"][0]["globPattern"]
+        for name, found in editor.client.registrations.items()
         if found.method == "workspace/didChangeWatchedFiles"
-    ]
-    [watcher] = registration.register_options["watchers"]
-    pattern = watcher["globPattern"]
-    assert pattern == "**/*" or pattern == {"baseUri": uri(repository), "pattern": "**/*"}
-    configuration = [
-        f for f in vscode.client.registrations.values() if f.method == "workspace/didChangeConfiguration"
-    ]
-    assert len(configuration) == 1
+    }
+
+
+async def test_one_watch_of_everything_serves_all_folders(vscode, repository, tmp_path):
+    other = make_repository(tmp_path / "other")
+    await vscode.start(repository, other)
+    await vscode.indexed(files=2)
+    await vscode.until(lambda: watchers(vscode))
+    assert list(watchers(vscode).values()) == ["**/*"]
+    methods = [found.method for found in vscode.client.registrations.values()]
+    assert methods.count("workspace/didChangeConfiguration") == 1
+
+
+async def test_a_watch_for_each_folder_where_the_client_can(vscode, repository, tmp_path):
+    def with_relative_patterns(caps):
+        caps.workspace.did_change_watched_files.relative_pattern_support = True
+
+    other = make_repository(tmp_path / "other")
+    await vscode.start(repository, other, capabilities=with_relative_patterns)
+    await vscode.until(lambda: len(watchers(vscode)) == 2)
+    patterns = [{"baseUri": uri(folder), "pattern": "**/*"} for folder in (repository, other)]
+    found = list(watchers(vscode).values())
+    assert sorted(found, key=str) == sorted(patterns, key=str)
+    gone = types.WorkspaceFoldersChangeEvent(added=[], removed=[types.WorkspaceFolder(uri(other), "x")])
+    vscode.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(gone))
+    await vscode.until(lambda: len(watchers(vscode)) == 1)
+    assert list(watchers(vscode).values()) == [{"baseUri": uri(repository), "pattern": "**/*"}]
 
 
 @pytest.mark.parametrize("watching", ["by the client", "by ourselves"])

@@ -158,9 +158,9 @@ class MnemolensServer(LanguageServer):
     def stop_on_signals(self) -> None:
         """End in good order when asked to by a signal."""
         loop = asyncio.get_running_loop()
-        with contextlib.suppress(NotImplementedError):  # Windows has no such signals
-            for number in (signal.SIGTERM, signal.SIGINT):
-                loop.add_signal_handler(number, self.leave, 0)
+        with contextlib.suppress(NotImplementedError, AttributeError):  # Windows has no such signals
+            for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+                loop.add_signal_handler(getattr(signal, name), self.leave, 0)
 
     def leave(self, code: int) -> NoReturn:
         """Flush and end the process, though a thread still waits for stdin."""

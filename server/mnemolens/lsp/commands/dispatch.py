@@ -1,6 +1,7 @@
 """Registers the table's commands: parse, run, answer; errors become JSON-RPC errors in the user's words."""
 
 import asyncio
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,8 @@ from mnemolens.lsp.commands.call import Call
 from mnemolens.lsp.commands.table import COMMANDS, Command
 from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.params import parse
+
+logger = logging.getLogger(__name__)
 
 
 def register(server: MnemolensServer) -> None:
@@ -51,7 +54,8 @@ def _errors() -> Iterator[None]:
     """Our errors as the protocol's: wrong arguments, or a request that failed for another reason."""
     try:
         yield
-    except StoreError as error:
+    except (StoreError, OSError) as error:
+        logger.warning("A command failed: %s", error)
         raise JsonRpcException(str(error), types.LSPErrorCodes.RequestFailed) from None
     except MnemolensError as error:
         raise JsonRpcInvalidParams(message=str(error)) from None
