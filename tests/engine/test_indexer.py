@@ -31,7 +31,7 @@ FAKE = dedent(
 
     def extract(source, language):
         words = source.decode().split()
-        print("a stray print")
+        print("a stray print", flush=True)
         if "DIE" in words:
             os._exit(3)
         if "NAP" in words:
@@ -573,6 +573,30 @@ class TestWorkers:
             pool.submit(Job(0, b"def f(): ...", "python"))
             answer = pool.next_answer(20)
         assert answer.reason is None
+
+    def test_each_death_has_its_own_reason_and_costs_no_more_than_it_must(self, fake, monkeypatch):
+        starts = []
+        start = parsing.subprocess.Popen
+
+        def counted(*arguments, **options):
+            starts.append(arguments)
+            return start(*arguments, **options)
+
+        monkeypatch.setattr(parsing.subprocess, "Popen", counted)
+        with ParserPool(1, extractor=fake, time_limit=0.1) as pool:
+            for number, text in enumerate([b"HANG", b"DIE", b"fine"]):
+                pool.submit(Job(number, text, "python"))
+            reasons = {}
+            while len(reasons) < 3:
+                if (answer := pool.next_answer(0.1)) is not None:
+                    reasons[answer.job.source] = answer.reason
+        assert reasons == {
+            b"HANG": "parsing it took longer than 0.1 s",
+            b"DIE": "the parser stopped on it (exit code 3)",
+            b"fine": None,
+        }
+        # one for the file that hangs, two for the one that kills, one for the rest
+        assert len(starts) == 4
 
     def test_a_worker_that_is_killed_from_outside_costs_no_file(self, fake):
         with ParserPool(1, extractor=fake) as pool:

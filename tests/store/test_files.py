@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,21 @@ class TestWalk:
         scan = finder(tmp_path).scan()
         assert found(scan) == ["a.py"]
         assert scan.skipped == (Skipped("secret", "folder cannot be read: Permission denied"),)
+
+    def test_a_file_that_is_removed_during_the_walk_is_not_there(self, tmp_path, monkeypatch):
+        write(tmp_path, "a.py", "b.py")
+        list_folder = os.scandir
+
+        @contextmanager
+        def list_then_remove(path):
+            with list_folder(path) as listing:
+                entries = list(listing)
+            (tmp_path / "b.py").unlink()
+            yield entries
+
+        monkeypatch.setattr(os, "scandir", list_then_remove)
+        scan = finder(tmp_path).scan()
+        assert (found(scan), scan.skipped) == (["a.py"], ())
 
     def test_a_missing_folder_is_skipped(self, tmp_path):
         scan = finder(tmp_path / "gone").scan()
@@ -317,8 +333,11 @@ class TestRepositoriesBelow:
         assert scan.skipped == (Skipped("trees/feature", "another worktree of a repository that is indexed"),)
         assert finder(tmp_path, common_dir=tmp_path / ".git").ignored("trees/feature/a.py")
 
-        inside = finder(tmp_path / "trees" / "feature", common_dir=tmp_path / ".git").scan()
-        assert found(inside) == ["a.py"]
+        inside = tmp_path / "trees" / "feature"
+        git(inside, "worktree", "add", "-q", "fix", "-b", "fix")
+        scan = finder(inside, common_dir=tmp_path / ".git").scan()
+        assert found(scan) == ["a.py"]
+        assert [item.file for item in scan.skipped] == ["fix"]
 
     def test_side_by_side_in_a_folder_that_is_no_repository(self, tmp_path):
         main = tmp_path / "main"
@@ -402,6 +421,13 @@ class TestSingleFiles:
         assert ask.examine("link.py") == Skipped("link.py", "symbolic link")
         assert ask.examine("folder.py") is None
         assert ask.examine("a.py/below.py") is None
+
+    def test_one_folder_with_the_rules_it_has_now(self, tmp_path):
+        write(tmp_path, "sub/a.py", "sub/deep/b.py")
+        ask = finder(tmp_path)
+        assert found(ask.scan()) == ["sub/a.py", "sub/deep/b.py"]
+        write(tmp_path, "sub/deep/.gitignore", text="b.py\n")
+        assert found(ask.scan_below("sub/deep")) == []
 
     def test_one_folder(self, tmp_path):
         write(tmp_path, "a.py", "sub/b.py", "sub/deep/c.py", "gen/d.py", "subs/e.py")

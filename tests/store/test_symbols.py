@@ -1,9 +1,11 @@
 """The symbol cache: it gives back what was put in, and nothing that happens to it is ever fatal."""
 
+import marshal
 import sqlite3
 import subprocess
 import sys
 import threading
+import zlib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -149,6 +151,12 @@ class TestFormat:
     def test_cut_bytes_are_seen(self, length):
         with pytest.raises(ValueError, match=r"damaged|not symbols"):
             decode(encode(PAY)[:length])
+
+    @pytest.mark.parametrize("other", [5, (1, 2), ("python", False, [()], [], [], [], [], [])])
+    def test_sound_bytes_that_are_no_symbols(self, other):
+        body = marshal.dumps(other)
+        with pytest.raises(ValueError, match=r"not symbols|values to unpack"):
+            decode(zlib.crc32(body).to_bytes(4, "big") + body)
 
 
 class TestSymbols:
