@@ -366,6 +366,30 @@ def test_documents_name_no_place_of_one_machine():
         assert re.findall(r"(?<![\w.~>])/(?:home|root|work|tmp|Users)\b", read(document)) == [], document
 
 
+def test_the_server_opens_no_connection():
+    """README's promise that nothing leaves the machine."""
+    imported = set()
+    for path in SERVER.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported |= {f"{node.module}.{alias.name}" for alias in node.names}
+    network = (
+        "socket",
+        "ssl",
+        "http",
+        "urllib.request",
+        "urllib3",
+        "requests",
+        "httpx",
+        "aiohttp",
+        "smtplib",
+    )
+    assert {name for name in imported if f"{name}.".startswith(tuple(f"{one}." for one in network))} == set()
+    assert imported >= {"asyncio", "urllib.parse.quote"}  # the reading of imports works
+
+
 # The page on the server
 
 
@@ -432,7 +456,7 @@ local fine, problem = pcall(function()
   vim.cmd("edit billing.py")
   vim.bo.filetype = "python"
   wait("the server", function()
-    for _, one in pairs(vim.lsp.buf_get_clients(0)) do return one.initialized end
+    for _, one in pairs((vim.lsp.get_clients or vim.lsp.get_active_clients)()) do return one.initialized end
   end)
   vim.api.nvim_win_set_cursor(0, { 4, 5 })
   vim.cmd("Remember The provider double-charges")
