@@ -19,8 +19,8 @@ from mnemolens.codegraph.languages.base import Language
 from mnemolens.core.symbols import FileSymbols, Position, Range, Reference, SymbolRange
 from mnemolens.core.text import ByteEdit, Text, TextChange
 
-SLOW_PARSE_MS = 10.0
-"""A document whose last parse took longer is parsed in slices."""
+SLOW_PARSE_MS = 15.0
+"""A document whose last parse and extraction took longer is brought up to date in slices."""
 
 LARGE_BYTES = 131_072
 """A text above this size is parsed in slices from the start."""
@@ -66,6 +66,7 @@ class Document:
         self._unshifted: list[ByteEdit] = []
         self._steps: Iterator[None] | None = None
         self._deadline: float | None = None
+        self._spent = 0.0  # seconds of this catching up so far
         self.symbols = symbols or FileSymbols(language.name if language else "", partial=len(self.text) > 0)
         if language is None:
             self.symbols = FileSymbols("")
@@ -83,13 +84,18 @@ class Document:
 
     def parse_slice(self, budget_ms: float = 5.0) -> bool:
         """Work on a pending parse for about `budget_ms`; True when the symbols have caught up."""
-        if self._steps is not None:
-            self._deadline = perf_counter() + budget_ms / 1000
-            for _ in self._steps:
-                if perf_counter() > self._deadline:
-                    return False
-            self._steps = None
-            self.pending = False
+        if self._steps is None:
+            return True
+        started = perf_counter()
+        self._deadline = started + budget_ms / 1000
+        for _ in self._steps:
+            if perf_counter() > self._deadline:
+                self._spent += perf_counter() - started
+                return False
+        self._spent += perf_counter() - started
+        self._slow = self._spent * 1000 > SLOW_PARSE_MS
+        self._steps = None
+        self.pending = False
         return True
 
     def recovered(self) -> FileSymbols:
@@ -174,23 +180,25 @@ class Document:
         if self._slow:
             self._shift()
             self.pending = True
+            self._spent = 0.0
             self._steps = steps
         else:
             self.pending = False
             self._deadline = None
+            started = perf_counter()
             for _ in steps:
                 pass
+            self._slow = (perf_counter() - started) * 1000 > SLOW_PARSE_MS
 
     def _catching_up(self, source: bytes) -> Iterator[None]:
         """The steps from the text to the symbols."""
         assert self.language is not None
-        tree, spent = yield from self._parsing(source)
+        tree = yield from self._parsing(source)
         if tree.root_node.has_error and not self._whole and self._tree is not None:
             # Nothing good to hold on to: what is recovered must be what a first look would recover.
             self._tree = None
             self._forget_units()
-            tree, spent = yield from self._parsing(source)
-        self._slow = spent * 1000 > SLOW_PARSE_MS
+            tree = yield from self._parsing(source)
         self._tree = tree
         root = tree.root_node
         if root.has_error and self._whole:
@@ -206,18 +214,13 @@ class Document:
         self._whole = not root.has_error
         self.symbols = assemble(units, self.language, partial=root.has_error)
 
-    def _parsing(self, source: bytes) -> Generator[None, None, tuple[Tree, float]]:
-        """The steps of one parse; the tree and the seconds that it took."""
-        spent = 0.0
+    def _parsing(self, source: bytes) -> Generator[None, None, Tree]:
+        """The steps of one parse."""
         while True:
-            started = perf_counter()
             try:
-                tree = self._parse(source)
+                return self._parse(source)
             except ValueError:  # the time was up: the next call goes on from there
-                spent += perf_counter() - started
                 yield
-            else:
-                return tree, spent + perf_counter() - started
 
     def _parse(self, source: bytes) -> Tree:
         assert self._parser is not None

@@ -35,6 +35,9 @@ MAX_DEPTH = 100
 
 MAX_SIGNATURE = 300
 
+_STEP = 2000
+"""Nodes read in one step."""
+
 _SPACE = re.compile(r"\s+")
 _LONE_CR = re.compile(rb"\r(?!\n)")
 _HEAD_ENDS = ("=>", "{", ":")
@@ -183,12 +186,12 @@ class Walk:
                 return unit
 
     def steps(self, root: Node, *, with_tokens: bool = False) -> Generator[None, None, Unit]:
-        """As `module`, as a generator that can be left between any two units."""
+        """As `module`, as a generator that can be left at any of its steps, a few milliseconds each."""
         unit = Unit("file", "", root.end_byte, root.kind_id)
         todo: list[Todo] = [(unit, [root], None, frozenset(), 0)]
         made: list[tuple[Unit, list[Part], int, int]] = []
         while todo:
-            made.append(self._read(todo))
+            made.append((yield from self._read(todo)))
             yield
         for item in reversed(made):
             _finish(*item, with_hashes=with_tokens or item[0] is not unit)
@@ -197,7 +200,7 @@ class Walk:
 
     def _read(  # noqa: C901, PLR0912, PLR0915  (the one hot loop: calls cost more than length)
         self, todo: list[Todo]
-    ) -> tuple[Unit, list[Part], int, int]:
+    ) -> Generator[None, None, tuple[Unit, list[Part], int, int]]:
         """Read one unit's own text; definitions in it are put on `todo`."""
         unit, stack, base, silent, depth = todo.pop()
         source, actions, doc_comments = self.source, self.language.actions, self.language.doc_comments
@@ -216,7 +219,12 @@ class Walk:
         doc: str | None = None
         doc_mark = -1
         edges, known = unit.edges, self.known
+        left = _STEP
         while stack:
+            left -= 1
+            if not left:
+                left = _STEP
+                yield
             node = stack.pop()
             if type(node) is not Node:
                 if node is _BODY:

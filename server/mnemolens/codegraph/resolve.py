@@ -48,11 +48,13 @@ class _Target(NamedTuple):
     Attributes:
         key: the symbol; for a module the file's key; None for a folder.
         folder: the folder in which submodules are looked for, None for a symbol.
+        path: for an object literal its dotted name in the scope `key`, with a dot at its end.
     """
 
     key: SymbolKey | None
     confidence: Confidence
     folder: str | None = None
+    path: str = ""
 
 
 def resolve(
@@ -63,7 +65,7 @@ def resolve(
     if view is None:
         return None
     target = _Resolver(index, file, view).reference(reference.name, reference.receiver, reference.scope)
-    if target is not None and target.key is not None and target.key.qualname:
+    if target is not None and target.key is not None and target.key.qualname and not target.path:
         return Resolved(target.key, target.confidence)
     if target is None and allow_name:
         keys = index.keys_named(reference.name)
@@ -244,18 +246,24 @@ class _Resolver:
         found = self._bound_in(-1, name, self.symbols.module_names)
         if found is not None:
             return found[0]
-        return self._starred(name, 0)
+        return self._starred(name, 0, exported=False)
 
     def _bound_in(self, scope: int, name: str, bound: frozenset[str]) -> tuple[_Target | None] | None:
         """What `name` is bound to in one scope: None if not bound there, (None,) if that tells nothing."""
         defined = name in self.view.members.get(scope, ())
         if name in bound:
-            return (None,)
+            return (self.object_literal(scope, name, "scope"),)
         if defined:
             return (self.pick(scope, name, "scope"),)
         imports = self.view.imports.get(scope, {}).get(name)
         if imports:
             return (self._first_import(imports, 0),)
+        return None
+
+    def object_literal(self, scope: int, path: str, confidence: Confidence) -> _Target | None:
+        """An object literal with functions in it, bound to a name in a scope."""
+        if not self.python and any(name.startswith(path + ".") for name in self.view.members.get(scope, ())):
+            return _Target(self.index.key_at(self.file, scope), confidence, path=path + ".")
         return None
 
     def _first_import(self, imports: list[Import], hops: int) -> _Target | None:
@@ -278,23 +286,24 @@ class _Resolver:
     def attribute(self, target: _Target, name: str, hops: int) -> _Target | None:
         """`target.name`."""
         key = target.key
-        if key is None or not key.qualname:
-            found = None
-            if key is not None and (other := self.other(key.file)) is not None:
-                found = other.exported(name, hops + 1)
+        other = self.other(key.file) if key is not None else None
+        if key is None or (not key.qualname and not target.path):
+            found = other.exported(name, hops + 1) if other is not None else None
             if found is None and target.folder is not None and self.python:
-                found = self._submodule(target.folder, name)
+                found = self._submodule(target.folder, name, may_be_folder=key is None)
             return found
-        other = self.other(key.file)
-        at = self.index.position_of(key)
-        if other is None or at is None:
-            return None
-        symbol = other.symbols.symbols[at]
-        if symbol.kind == "namespace":
-            return other.pick(at, name, target.confidence)
-        if symbol.kind in CLASS_KINDS:
-            return other.member(at, name, "class")
-        return None
+        at = self.index.position_of(key) if key.qualname else -1
+        return None if other is None or at is None else other.inside(at, target, name)
+
+    def inside(self, at: int, target: _Target, name: str) -> _Target | None:
+        """A member of this file's symbol `at`, or of an object literal bound in it."""
+        if target.path:
+            path = target.path + name
+            return self.pick(at, path, target.confidence) or self.object_literal(at, path, target.confidence)
+        kind = self.symbols.symbols[at].kind
+        if kind == "namespace":
+            return self.pick(at, name, target.confidence)
+        return self.member(at, name, "class") if kind in CLASS_KINDS else None
 
     def member(self, owner: int, name: str, confidence: Confidence, hops: int = 0) -> _Target | None:
         """A class's own or inherited member."""
@@ -347,7 +356,9 @@ class _Resolver:
             return self.known.get(question)
         self.known[question] = None
         found = self._exported_by_name(name, hops)
-        self.known[question] = found = found if found is not None else self._starred(name, hops)
+        self.known[question] = found = (
+            found if found is not None else self._starred(name, hops, exported=True)
+        )
         return found
 
     def _exported_by_name(self, name: str, hops: int) -> _Target | None:
@@ -360,20 +371,23 @@ class _Resolver:
     def _local(self, name: str, hops: int) -> _Target | None:
         """A name bound at this module's top, seen from elsewhere."""
         if name in self.symbols.module_names:
-            return None
-        if name in self.view.members.get(-1, ()):
-            return self.pick(-1, name, "import")
+            return self.object_literal(-1, name, "import")
+        for path in (name, f"exports.{name}", f"module.exports.{name}"):
+            if path in self.view.members.get(-1, ()):
+                return self.pick(-1, path, "import")
         imports = self.view.imports.get(-1, {}).get(name)
         if not imports:
             return None
         return self._first_import(imports, hops)
 
-    def _starred(self, name: str, hops: int) -> _Target | None:
+    def _starred(self, name: str, hops: int, *, exported: bool) -> _Target | None:
         """A name that only an import of everything can bring; several different ones tell nothing."""
         if hops > _MAX_HOPS or (self.python and name.startswith("_")):
             return None
         found = set()
         for item in self.view.stars:
+            if item.exported and not exported:
+                continue
             module = self.module(item.module)
             if module is None or module.key is None or (other := self.other(module.key.file)) is None:
                 continue
@@ -386,8 +400,10 @@ class _Resolver:
         if hops > _MAX_HOPS:
             return None
         if item.name is None and item.alias != item.module and item.module.startswith(item.alias + "."):
-            return self.module(item.alias)  # `import a.b` binds a
+            return self._top_package(item)
         module = self.module(item.module)
+        if module is None and self.python and item.name not in {None, "*"}:
+            return self.module(f"{item.module}.{item.name}")  # a module in a folder that is no package
         if module is None or item.name is None or item.name == "*":
             return module
         found = None
@@ -400,6 +416,19 @@ class _Resolver:
         if found is None and self.python and module.folder is not None:
             found = self._submodule(module.folder, item.name)
         return None if found is None else found._replace(confidence="import")
+
+    def _top_package(self, item: Import) -> _Target | None:
+        """What `import a.b` binds: a, which may be a folder without `__init__.py`."""
+        found = self.module(item.alias)
+        if found is not None:
+            return found
+        whole = self.module(item.module)
+        if whole is None or whole.key is None:
+            return None
+        folder = whole.folder if whole.folder is not None else posixpath.dirname(whole.key.file)
+        for _ in range(item.module.count(".") - (whole.folder is None)):
+            folder = posixpath.dirname(folder)
+        return _Target(None, "import", folder)
 
     def module(self, module: str) -> _Target | None:
         """The file of a module, as written in an import here."""
@@ -430,9 +459,9 @@ class _Resolver:
                 return _Target(SymbolKey(candidate, ""), "import", folder)
         return _Target(None, "import", folder)
 
-    def _submodule(self, folder: str, name: str) -> _Target | None:
+    def _submodule(self, folder: str, name: str, *, may_be_folder: bool = False) -> _Target | None:
         found = self._python_file(f"{folder}/{name}" if folder else name)
-        return found if found is not None and found.key is not None else None
+        return found if found is not None and (may_be_folder or found.key is not None) else None
 
     def _absolute(self, parts: list[str]) -> _Target | None:
         """An absolute module under the nearest root folder that holds it."""
