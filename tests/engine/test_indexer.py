@@ -99,7 +99,7 @@ def fake(tmp_path, monkeypatch) -> str:
     folder.mkdir()
     (folder / "fake_extractor.py").write_text(FAKE)
     monkeypatch.syspath_prepend(folder)
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
     return "fake_extractor:extract"
 
 

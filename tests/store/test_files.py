@@ -423,9 +423,11 @@ class TestSingleFiles:
         assert ask.examine("a.py/below.py") is None
 
     def test_one_folder_with_the_rules_it_has_now(self, tmp_path):
-        write(tmp_path, "sub/a.py", "sub/deep/b.py")
+        write(tmp_path, "sub/a.py", "sub/deep/b.py", "sub/deep/pyvenv.cfg")
         ask = finder(tmp_path)
-        assert found(ask.scan()) == ["sub/a.py", "sub/deep/b.py"]
+        assert found(ask.scan()) == ["sub/a.py"]
+        (tmp_path / "sub/deep/pyvenv.cfg").unlink()
+        assert found(ask.scan_below("sub/deep")) == ["sub/deep/b.py"]
         write(tmp_path, "sub/deep/.gitignore", text="b.py\n")
         assert found(ask.scan_below("sub/deep")) == []
 
