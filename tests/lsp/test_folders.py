@@ -69,6 +69,7 @@ async def test_a_symlinked_root(neovim, repository, tmp_path):
     await neovim.start(link)
     await neovim.indexed(files=2)
     neovim.open(link / "billing.py")
+    assert (await neovim.run("status"))["folders"][0]["root"] == str(link)
     captured = await neovim.capture("a note", link / "billing.py", 3, 5)
     assert captured["links"][0]["target"]["id"] == "billing.py::charge"
     assert await neovim.lenses(link / "billing.py") == {3: "1 memory"}

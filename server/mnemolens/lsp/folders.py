@@ -25,7 +25,7 @@ class Folder:
     Attributes:
         uri: as the client writes it, for settings of this folder.
         given: the path as the client gave it.
-        real: the path with symbolic links followed, which the workspace was opened with.
+        real: the path with symbolic links followed, which tells folders apart.
         lazy: made for a single file that was opened without a folder.
     """
 
@@ -37,18 +37,11 @@ class Folder:
 
     def file_of(self, path: Path) -> str | None:
         """The file's path in the workspace; None when it is outside the folder."""
-        within = _under(path, self.given)
-        if within is not None:
-            return self.workspace.file_of(self.real / within)
-        if _under(path, self.real) is not None:
-            return self.workspace.file_of(path)
-        real = Path(os.path.realpath(path))
-        return self.workspace.file_of(real) if _under(real, self.real) is not None else None
-
-    def real_path(self, path: Path) -> Path:
-        """A path of this folder, as the workspace knows it."""
-        within = _under(path, self.given)
-        return path if within is None else self.real / within
+        if not any(path.is_relative_to(folder) for folder in (self.given, self.real)):
+            path = Path(os.path.realpath(path))
+            if not path.is_relative_to(self.real):
+                return None
+        return self.workspace.file_of(path)
 
 
 class Place(NamedTuple):
@@ -175,10 +168,3 @@ class Folders:
 
     def _names(self) -> str:
         return ", ".join(sorted(str(folder.given) for folder in self._folders))
-
-
-def _under(path: Path, folder: Path) -> Path | None:
-    try:
-        return path.relative_to(folder)
-    except ValueError:
-        return None

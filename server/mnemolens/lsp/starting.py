@@ -35,7 +35,7 @@ def open_folder(ls: MnemolensServer, uri: str, *, lazy: bool = False) -> Folder 
         return None
     real = Path(os.path.realpath(path))
     try:
-        workspace = Workspace.open(real, resolved(ls, uri), ls.clock)
+        workspace = Workspace.open(path, resolved(ls, uri), ls.clock)
     except (MnemolensError, OSError) as error:
         logger.exception("Opening %s failed", path)
         ls.notice(f"The memories of {path} can't be read: {error}")

@@ -80,7 +80,7 @@ class FileEvents:
             for folder in self._ls.folders:
                 within = [path for path in paths if folder.file_of(path) is not None]
                 if within:
-                    await folder.workspace.files_changed([folder.real_path(path) for path in within])
+                    await folder.workspace.files_changed(within)
         self._ls.lenses_may_have_changed()
 
 
