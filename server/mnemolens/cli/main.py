@@ -1,14 +1,17 @@
-"""The command line: `mnemolens serve`, `mnemolens --version`. Reads arguments and hands over.
+"""The command line: `mnemolens serve`, `index`, `--version`. Reads arguments and hands over.
 
 Heavy imports are deferred to the command that needs them: `--version` answers at once.
 """
 
 import argparse
 import ipaddress
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from mnemolens import __version__
+from mnemolens.core.errors import MnemolensError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,6 +24,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 fine, 1 the answer is "no", 2 wrong use.
     """
     given = _parser().parse_args(arguments)
+    try:
+        code: int = given.run(given)
+    except MnemolensError as error:
+        print(f"mnemolens: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # whoever read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _index(given: argparse.Namespace) -> int:
+    from mnemolens.cli.index import run
+
+    return run(given.folder, as_json=given.json)
+
+
+def _serve(given: argparse.Namespace) -> int:
     if given.tcp is None:
         from mnemolens.lsp.server import serve_stdio
 
@@ -28,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     host, port = given.tcp
     if not given.allow_remote and not _is_loopback(host):
         message = f"{host} can be reached from other machines, and whoever connects can change all memories"
-        print(f"mnemolens: {message}; use 127.0.0.1, or add --allow-remote", file=sys.stderr)  # noqa: T201  a CLI
+        print(f"mnemolens: {message}; use 127.0.0.1, or add --allow-remote", file=sys.stderr)
         return 2
     from mnemolens.lsp.server import serve_tcp
 
@@ -45,6 +68,13 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--stdio", action="store_true", help="the default; accepted because clients add it")
     serve.add_argument("--tcp", type=_address, metavar="HOST:PORT", help="serve one client on a port instead")
     serve.add_argument("--allow-remote", action="store_true", help="let --tcp listen beyond this machine")
+    serve.set_defaults(run=_serve)
+    index = commands.add_parser("index", help="index a folder and say what was found")
+    index.add_argument(
+        "folder", type=Path, nargs="?", default=Path(), metavar="DIR", help="default: this one"
+    )
+    index.add_argument("--json", action="store_true", help="write one symbol a line as JSON")
+    index.set_defaults(run=_index)
     return parser
 
 

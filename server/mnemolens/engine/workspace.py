@@ -6,7 +6,7 @@ event loop's; the journal, the indexer and document files do their I/O elsewhere
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from pathlib import Path
@@ -38,6 +38,7 @@ from mnemolens.core.views import (
     MemoryPage,
     MemoryView,
     OpenedMemory,
+    PlaceView,
     Progress,
     SkippedFile,
     TargetView,
@@ -313,6 +314,13 @@ class Workspace:
                 raise InvalidArgument("uri", "is needed with a position")
             key = self._code.target(request.file, request.position)
         return self._listing.page(request, key, now)
+
+    def symbols(self) -> Iterator[PlaceView]:
+        """Every indexed symbol below the opened folder, file by file in the order of the text."""
+        for file in sorted(self._code.index.files()):
+            found = self._code.index.get(file)
+            for symbol in found.symbols if found is not None and self.layout.contains(file) else ():
+                yield self._show.place(SymbolKey(file, symbol.qualname, symbol.ordinal))
 
     def status(self) -> FolderStatus:
         """The folder in numbers and words."""
