@@ -59,7 +59,12 @@ cat > "$home/work/both.code-workspace" <<JSON
 JSON
 
 . "$here/workbench.sh"
-trap leave_workbench EXIT
+run_pid=
+leave() {
+  [ -z "$run_pid" ] || kill "$run_pid" 2> /dev/null || true
+  leave_workbench
+}
+trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 prepare_workbench
@@ -91,12 +96,67 @@ in_workbench() {
   stop_workbench
 }
 
+# check WHAT COMMAND…: one step that is a command.
+check() {
+  local what=$1 number said
+  shift
+  number=$(($(steps_so_far) + 1))
+  if said=$("$@" 2>&1); then
+    echo "ok $number - $what" | tee -a "$results"
+  else
+    failed=1
+    echo "not ok $number - $what: $said" | tee -a "$results"
+  fi
+}
+
 in_workbench "VS Code: a first day" 360 first "folder=$E2E_FOLDER"
 in_workbench "VS Code: the next day" 120 again "folder=$E2E_FOLDER"
 in_workbench "VS Code: a linked worktree" 120 worktree "folder=$home/work/shop-hotfix"
 in_workbench "VS Code: two folders" 120 folders "workspace=$home/work/both.code-workspace"
 E2E_PYTHON=$home/venv/bin/python E2E_RESULTS=$results \
   phase "Neovim" 60 nvim --headless -u NONE -i NONE -n -c "luafile $here/nvim/check.lua"
+
+echo "# make run"
+export MNEMOLENS_RUN_HOME=$home/run
+wrong_folder() {
+  local said status=0
+  said=$("$here/run.sh" --built "$home/no such folder" 2>&1) || status=$?
+  echo "$status: $said"
+  [ $status -eq 2 ] && [ "$(echo "$said" | wc -l)" -eq 1 ] && [[ $said == *"FOLDER=$home/no such folder is not there"* ]]
+}
+check "a folder that is not there gets one clear message" wrong_folder
+# A stand-in for an editor on PATH: it writes down how it was called.
+mkdir -p "$home/bin"
+cat > "$home/bin/code" <<SH
+#!/bin/sh
+printf '%s\n' "\$*" >> "$home/code-calls.txt"
+SH
+chmod +x "$home/bin/code"
+editor_on_path() {
+  PATH=$home/bin:$PATH timeout 60 "$here/run.sh" --built "$E2E_FOLDER" || return 1
+  cat "$home/code-calls.txt" "$home/run/code/data/User/settings.json"
+  [ "$(wc -l < "$home/code-calls.txt")" -eq 2 ] || return 1
+  while read -r call; do
+    [[ $call == *"--user-data-dir $home/run/code/data --extensions-dir $home/run/code/extensions"* ]] || return 1
+  done < "$home/code-calls.txt"
+  grep -q -- '--install-extension .*\.vsix' "$home/code-calls.txt" || return 1
+  grep -q -- "--new-window $E2E_FOLDER\$" "$home/code-calls.txt" || return 1
+  grep -q "$clone/.venv/bin/python" "$home/run/code/data/User/settings.json"
+}
+check "with an editor on PATH, that one is opened, with a profile of its own" editor_on_path
+MNEMOLENS_EDITOR=npm PORT=$((port + 1)) "$here/run.sh" --built > "$home/run.txt" 2>&1 < /dev/null &
+run_pid=$!
+for _ in $(seq 1 300); do
+  grep -q 'Ctrl-C stops it' "$home/run.txt" && break
+  kill -0 "$run_pid" 2> /dev/null || break
+  sleep 0.2
+done
+phase "make run without an editor" 120 "$node24" "$here/driver/editor.mjs" sample "$(grep -o 'http://127[^ ]*' "$home/run.txt" || cat "$home/run.txt")"
+stops_when_told() {
+  kill "$run_pid" && sleep 3 && ! kill -0 "$run_pid" 2> /dev/null && grep -q Stopped "$home/run.txt"
+}
+check "make run stops when told to" stops_when_told
+run_pid=
 
 passed=$(grep -c '^ok ' "$results" || true)
 not_passed=$(grep -c '^not ok ' "$results" || true)

@@ -1,6 +1,7 @@
 // Writes the settings of a workbench's own profile. Usage: profile.mjs USER_DATA_DIR PYTHON [--test]
 // PYTHON is the interpreter whose mnemolens serves; --test adds what keeps a driven workbench from moving by itself.
-import { mkdirSync, writeFileSync } from 'node:fs';
+// Settings that are there stay: a user of `make run` may have changed them.
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [dataDir, python, mode] = process.argv.slice(2);
@@ -36,8 +37,10 @@ const still = {
 const machine = { 'mnemolens.server.command': [python, '-m', 'mnemolens', 'serve'] };
 
 const write = (folder, settings) => {
+  const file = join(dataDir, folder, 'settings.json');
+  if (existsSync(file)) return;
   mkdirSync(join(dataDir, folder), { recursive: true });
-  writeFileSync(join(dataDir, folder, 'settings.json'), `${JSON.stringify(settings, null, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify(settings, null, 2)}\n`);
 };
 write('User', mode === '--test' ? { ...quiet, ...still } : { ...quiet, ...machine });
 write('Machine', machine);

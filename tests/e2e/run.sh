@@ -6,11 +6,12 @@
 #   run.sh [--built] [FOLDER]     --built: dist/ and .venv are there already
 # FOLDER's default is a sample project, copied to build/run/sample, that already holds memories.
 # PORT=… asks for a port of the npm workbench. MNEMOLENS_EDITOR=… names another editor; `npm` means the npm workbench.
+# MNEMOLENS_RUN_HOME=… takes the place of build/run.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 clone=$(cd "$here/../.." && pwd)
-home=$clone/build/run
+home=${MNEMOLENS_RUN_HOME:-$clone/build/run}
 sample=$home/sample
 say() { echo "$*" >&2; }
 
@@ -65,7 +66,9 @@ if [ -z "$vsix" ]; then
   exit 2
 fi
 
+trust=()
 if [ -z "$folder" ]; then
+  trust=(--disable-workspace-trust)  # nobody needs to be asked about a project that was made a moment ago
   if [ ! -e "$sample/.git" ]; then
     say "Preparing the sample project …"
     rm -rf "$sample" "$sample.new"
@@ -74,7 +77,7 @@ if [ -z "$folder" ]; then
     git -C "$sample.new" init -q -b main
     git -C "$sample.new" add .
     git -C "$sample.new" -c user.name=Ana -c user.email=ana@example.org -c commit.gpgsign=false commit -q -m "The shop as it is"
-    "$python" "$here/seed.py" "$sample.new"
+    "$python" "$here/seed.py" "$sample.new" || { say "The sample project could not be given its memories."; exit 1; }
     mv "$sample.new" "$sample"
   fi
   folder=$sample
@@ -90,7 +93,7 @@ if [ "$editor" != npm ]; then
     exit 1
   }
   say "Opening $folder in $editor, with a profile of its own in $home/$editor."
-  exec "$editor" "${own[@]}" --new-window "$folder"
+  exec "$editor" "${own[@]}" ${trust[@]+"${trust[@]}"} --new-window "$folder"
 fi
 
 home=$home/npm
@@ -101,7 +104,7 @@ prepare_workbench
 "$node24" "$here/profile.mjs" "$home/data" "$python"
 install_vsix "$vsix"
 port=$(free_port "${PORT:-8137}")
-start_workbench "$port"
+start_workbench "$port" ${trust[@]+"${trust[@]}"}
 address=$("$node24" -p '`http://127.0.0.1:${process.argv[1]}/?folder=${encodeURI(process.argv[2]).replaceAll("#", "%23").replaceAll("?", "%3F").replaceAll("&", "%26").replaceAll("+", "%2B")}`' "$port" "$folder")
 cat <<TEXT
 

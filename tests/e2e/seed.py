@@ -87,6 +87,7 @@ async def execute(client: LanguageClient, command: str, argument: dict[str, Any]
 async def seed(folder: Path) -> int:
     """Capture every seed in `folder`; returns how many were stored."""
     client = LanguageClient("mnemolens-seed", "1")
+    client.feature(types.WINDOW_LOG_MESSAGE)(lambda _message: None)
     await client.start_io(sys.executable, "-m", "mnemolens", "serve")
     root = folder.as_uri()
     await client.initialize_async(
@@ -123,7 +124,7 @@ def main() -> int:
         print("usage: seed.py FOLDER", file=sys.stderr)
         return 2
     count = asyncio.run(asyncio.wait_for(seed(Path(sys.argv[1]).resolve()), PATIENCE))
-    print(f"{count} memories are in {sys.argv[1]}", file=sys.stderr)
+    print(f"It holds {count} memories.", file=sys.stderr)
     return 0
 
 

@@ -1,8 +1,9 @@
-// What a user does with Mnemolens in VS Code, one phase a run: `editor.mjs first|again|worktree|folders URL`.
+// What a user does with Mnemolens in VS Code, one phase a run: `editor.mjs first|again|worktree|folders|sample URL`.
 //   first     a fresh profile: trust, capture, read, edit, forget
 //   again     the same profile after workbench and browser were ended: everything is there
 //   worktree  a linked worktree of the same repository: the store lies outside the opened folder
 //   folders   two folders in one window
+//   sample    what `make run` serves: the sample project with its memories
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -299,7 +300,7 @@ async function first() {
   await step('the palette holds what a user can do, and no server command', async () => {
     const titles = await workbench.paletteTitles('Mnemolens');
     const ours = titles.filter((title) => title.includes('Mnemolens'));
-    assert.ok(ours.length >= 6, JSON.stringify(titles));
+    assert.equal(ours.length, 7, JSON.stringify(titles));
     return JSON.stringify(ours);
   });
 }
@@ -358,8 +359,29 @@ async function folders() {
   });
 }
 
+async function sample() {
+  await step('the address that make run prints opens the sample, with no question of trust', async () => {
+    await workbench.open(url);
+    assert.ok(!(await workbench.opensRestricted(3000)));
+  });
+  await step('it already holds memories: lens and hover', async () => {
+    const code = await workbench.openFile('shop/payments.py', 42, 1);
+    await workbench.lensesAre(code, { 'def charge(': '1 memory', 'def refund(': '1 memory' }, 30000);
+    await steps.shot('sample-lenses');
+    const checkout = await workbench.openFile('shop/checkout.py', 38, 1);
+    const { text } = await workbench.hover(checkout, 'return charge(', 'charge', 'Retry must stay idempotent');
+    await steps.shot('sample-hover');
+    return JSON.stringify(text);
+  });
+  await step('and on its TypeScript', async () => {
+    const cart = await workbench.openFile('web/src/cart.ts', 12, 1);
+    await workbench.lensesAre(cart, { 'export function cartTotal': '1 memory' });
+    await nothingInterrupts(500);
+  });
+}
+
 try {
-  await { first, again, worktree, folders }[phase]();
+  await { first, again, worktree, folders, sample }[phase]();
   await step('no request left the machine', () => assert.deepEqual([...workbench.outside], []));
 } finally {
   steps.finish();
