@@ -127,6 +127,50 @@ def test_incremental_is_what_a_full_extraction_gives(text, batches, sliced):
     assert_same(document)
 
 
+TS_SOURCE = """\
+import { pay } from "./pay";
+/** A 🛒. */
+export class Cart<T> extends Base implements Open {
+  /** Adds. */
+  add(item: T, ...more: T[]): void { this.items.push(item); }
+  handler = async () => { await pay(`${this.total()} €`); };
+}
+function over(a: string): void;
+function over(a: any) { return a; }
+const api = { get: () => 1, put() { return over(2); } };
+interface Open { open(): void }
+export default api;
+"""
+TS_PIECES = [
+    "x", "(", ")", "{", "}", "`", '"', "/* ", "*/", "/** doc */\n", "\n", " ", "🙂", "function f() {}\n", "=> ", ";",
+    "export ", "async ", "class A { f() {} }\n", "// c\n", "const a = () => 1;\n", ": T", "@d() ", "", "\r\n",
+]  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 11), st.integers(0, 60), st.integers(0, 8), st.sampled_from(TS_PIECES)),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_typescript_too(edits):
+    language = language_named("typescript")
+    document = Document(TS_SOURCE, language)
+    for line, column, length, piece in edits:
+        document.apply([TextChange(piece, (line, column), (line, column + length))])
+        settle(document)
+        full = extract(document.text.data, language)
+        assert document.symbols.partial == full.partial
+        if not full.partial:
+            assert document.symbols == full
+            assert document.symbols.ranges == full.ranges
+    document.apply([TextChange(TS_SOURCE)])
+    settle(document)
+    assert document.symbols == extract(TS_SOURCE.encode(), language)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

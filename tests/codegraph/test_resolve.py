@@ -318,7 +318,7 @@ TYPESCRIPT = {
         "scope main.ts::api.f",
     ),
     "a member of an imported object literal": (
-        "#- /m.ts\nexport const api = { v: { f() {} } };\n#- /main.ts\nimport { api } from './m';\napi.v.f$0();",
+        "#- /m.ts\nexport const api = { v: { f() {} } };\n#- /n.ts\nimport { api } from './m';\napi.v.f$0();",
         "import m.ts::api.v.f",
     ),
     "an object literal itself": ("#- /main.ts\nconst api = { f() {} };\nuse(api$0);", None),

@@ -187,6 +187,13 @@ def _visit_case_pattern(node: Node, facts: Facts) -> None:
             bind_pattern(child, facts)
 
 
+def _visit_keyword_pattern(node: Node, facts: Facts) -> None:
+    """`case Point(x=name)`."""
+    last = node.named_children[-1] if node.named_child_count > 1 else None
+    if last is not None and last.type == "dotted_name" and last.named_child_count == 1:
+        bind_pattern(last, facts)
+
+
 def _visit_call(node: Node, facts: Facts) -> None:
     function = node.child_by_field_name("function")
     if function is None:
@@ -276,6 +283,7 @@ PYTHON = Language(
         "as_pattern_target": Rule(visit=_visit_target),
         "as_pattern": Rule(visit=_visit_as_pattern),
         "case_pattern": Rule(visit=_visit_case_pattern),
+        "keyword_pattern": Rule(visit=_visit_keyword_pattern),
         "parameters": Rule(visit=_visit_parameters),
         "lambda_parameters": Rule(visit=_visit_parameters),
         "type_parameter": Rule(visit=_visit_type_parameters),
