@@ -11,6 +11,8 @@ results=$home/results.txt
 dist=${E2E_DIST:-$clone/dist}
 
 tools=$("$here/setup.sh")
+cache=$(dirname "$tools")
+unset MNEMOLENS_E2E_CACHE  # the server would take it for a setting
 export E2E_TOOLS=$tools E2E_HOME=$home
 E2E_CHROMIUM=$("$here/chromium.sh")
 export E2E_CHROMIUM
@@ -117,7 +119,7 @@ E2E_PYTHON=$home/venv/bin/python E2E_RESULTS=$results \
   phase "Neovim" 60 nvim --headless -u NONE -i NONE -n -c "luafile $here/nvim/check.lua"
 
 echo "# make run"
-export MNEMOLENS_RUN_HOME=$home/run
+export RUN_HOME=$home/run
 wrong_folder() {
   local said status=0
   said=$("$here/run.sh" --built "$home/no such folder" 2>&1) || status=$?
@@ -144,7 +146,7 @@ editor_on_path() {
   grep -q "$clone/.venv/bin/python" "$home/run/code/data/User/settings.json"
 }
 check "with an editor on PATH, that one is opened, with a profile of its own" editor_on_path
-MNEMOLENS_EDITOR=npm PORT=$((port + 1)) "$here/run.sh" --built > "$home/run.txt" 2>&1 < /dev/null &
+RUN_EDITOR=npm MNEMOLENS_E2E_CACHE=$cache PORT=$((port + 1)) "$here/run.sh" --built > "$home/run.txt" 2>&1 < /dev/null &
 run_pid=$!
 for _ in $(seq 1 300); do
   grep -q 'Ctrl-C stops it' "$home/run.txt" && break

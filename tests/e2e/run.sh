@@ -5,13 +5,13 @@
 #
 #   run.sh [--built] [FOLDER]     --built: dist/ and .venv are there already
 # FOLDER's default is a sample project, copied to build/run/sample, that already holds memories.
-# PORT=… asks for a port of the npm workbench. MNEMOLENS_EDITOR=… names another editor; `npm` means the npm workbench.
-# MNEMOLENS_RUN_HOME=… takes the place of build/run.
+# PORT=… asks for a port of the npm workbench. RUN_EDITOR=… names another editor; `npm` means the npm workbench.
+# RUN_HOME=… takes the place of build/run.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 clone=$(cd "$here/../.." && pwd)
-home=${MNEMOLENS_RUN_HOME:-$clone/build/run}
+home=${RUN_HOME:-$clone/build/run}
 sample=$home/sample
 say() { echo "$*" >&2; }
 
@@ -31,7 +31,7 @@ if [ -n "$folder" ] && [ ! -d "$folder" ]; then
 fi
 [ -z "$folder" ] || folder=$(cd "$folder" && pwd)
 
-editor=${MNEMOLENS_EDITOR:-}
+editor=${RUN_EDITOR:-}
 if [ -z "$editor" ]; then
   for name in code codium cursor windsurf; do
     if command -v "$name" > /dev/null; then
@@ -42,7 +42,7 @@ if [ -z "$editor" ]; then
 fi
 : "${editor:=npm}"
 if [ "$editor" != npm ] && ! command -v "$editor" > /dev/null; then
-  say "MNEMOLENS_EDITOR=$editor is not on PATH."
+  say "RUN_EDITOR=$editor is not on PATH."
   exit 2
 fi
 
@@ -59,6 +59,7 @@ if [ -z "$built" ]; then
     exit 1
   }
 fi
+unset MNEMOLENS_E2E_CACHE  # the server would take it for a setting
 python=$clone/.venv/bin/python
 vsix=$(ls -t "$clone"/dist/*.vsix 2> /dev/null | head -n 1)
 if [ -z "$vsix" ]; then
