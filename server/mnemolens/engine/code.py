@@ -21,6 +21,8 @@ from mnemolens.store.layout import Layout
 
 _FILE_START = Range(Position(0, 0), Position(0, 0))
 _MAX_REMEMBERED = 10_000
+_MAX_TEXTS = 16
+"""Closed files whose line tables are kept: finding the lines costs more than reading the bytes again."""
 
 
 class Code:
@@ -38,6 +40,7 @@ class Code:
         self.complete = False
         self._layout = layout
         self._documents = documents
+        self._texts: dict[str, Text] = {}
         self._looks: dict[tuple[SymbolKey, str], tuple[str, frozenset[str]]] = {}
 
     # Symbols ----------------------------------------------------------------------------------------------
@@ -204,9 +207,15 @@ class Code:
         if document is not None:
             return document.text
         try:
-            return Text(decode_source((self._layout.top / file).read_bytes()).data)
+            data = decode_source((self._layout.top / file).read_bytes()).data
         except (OSError, BinarySource, ValueError):
             return None
+        known = self._texts.pop(file, None)
+        text = known if known is not None and known.data == data else Text(data)
+        self._texts[file] = text
+        if len(self._texts) > _MAX_TEXTS:
+            del self._texts[next(iter(self._texts))]
+        return text
 
     def _on_disk(self, file: str) -> bool:
         """Whether a relative path names a file below the top level."""

@@ -240,6 +240,7 @@ class Workspace:
         """Writes down what waits and lets go of the journal."""
         self._journal.close()
         self._opened.close_all()
+        self._cache.close()
 
     # Reading ----------------------------------------------------------------------------------------------
 
