@@ -106,6 +106,8 @@ async def test_malformed_messages_are_answered(ready, repository):
         error = await ready.raw("textDocument/hover", params)
         assert error.code == -32602, params
         assert words.lower() in error.message.replace("_", "").lower(), (params, error.message)
+    error = await ready.raw("textDocument/hover", {"textDocument": there})
+    assert error.message == "textDocument/hover: position is missing"
     error = await ready.raw("mnemolens/unknown", {})
     assert error.code == -32601
     assert (await ready.raw("workspace/executeCommand", {"arguments": []})).code == -32602

@@ -14,6 +14,7 @@ from typing import Any
 
 from cattrs.errors import ClassValidationError
 from lsprotocol import types
+from pydantic.alias_generators import to_camel
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
@@ -109,8 +110,10 @@ def _reason(cause: BaseException | None) -> str:
         notes = [note for note in getattr(found, "__notes__", ()) if getattr(note, "name", None)]
         path += [str(note.name) for note in notes]
         inner = found
-    where = ".".join(name for name in path if name != "params")
+    names = [to_camel(name) for name in path if name != "params"]
+    where = ".".join(names)
     if isinstance(inner, KeyError):
-        return f"{where}.{inner.args[0]} is missing".removeprefix(".")
+        missing = str(inner.args[0])
+        return f"{where if names[-1:] == [missing] else '.'.join([*names, missing])} is missing"
     words = str(inner) if isinstance(inner, TypeError | ValueError) else "does not fit the protocol"
     return f"{where}: {words}" if where else words
