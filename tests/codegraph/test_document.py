@@ -142,8 +142,9 @@ interface Open { open(): void }
 export default api;
 """
 TS_PIECES = [
-    "x", "(", ")", "{", "}", "`", '"', "/* ", "*/", "/** doc */\n", "\n", " ", "🙂", "function f() {}\n", "=> ", ";",
-    "export ", "async ", "class A { f() {} }\n", "// c\n", "const a = () => 1;\n", ": T", "@d() ", "", "\r\n",
+    "x", "(", ")", "{", "}", "`", '"', "/* ", "*/", "/** doc */\n", "\n", " ", "🙂", "function f() {}\n",
+    "=> ", ";", "export ", "async ", "class A { f() {} }\n", "// c\n", "const a = () => 1;\n", ": T",
+    "@d() ", "", "\r\n",
 ]  # fmt: skip
 
 
