@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 import mnemolens
+from mnemolens.cli.main import _parser
 from mnemolens.codegraph.languages import LANGUAGES
 from mnemolens.core.memories import VERDICTS
 from mnemolens.core.settings import SETTINGS, RepositoryFile, SettingsSources, resolve_settings
@@ -142,6 +143,27 @@ async def test_results_have_the_keys_that_the_table_says(editor, tmp_path):
         if not needed <= result <= allowed:
             wrong[name] = (said, result)
     assert wrong == {}
+
+
+# The command line
+
+
+def test_programs_and_their_options():
+    (commands,) = [action for action in _parser()._actions if isinstance(action.choices, dict)]
+    rows = {
+        code(row[0]): set(row[1].replace("`", "").split())
+        for row in table(README, "program", "options", "what it does")
+    }
+    assert rows == {
+        f"mnemolens {name}": {
+            option
+            for action in parser._actions
+            for option in action.option_strings
+            if option.startswith("--")
+        }
+        - {"--help"}
+        for name, parser in commands.choices.items()
+    }
 
 
 # The palette
