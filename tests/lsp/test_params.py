@@ -65,7 +65,7 @@ def test_a_naive_time_is_local():
     assert found.due_at.astimezone(other) == found.due_at
 
 
-@pytest.mark.parametrize("value", [None, [], [None], [{}], ()])
+@pytest.mark.parametrize("value", [None, [], [None], [{}], (), [[]]])
 def test_nothing_is_fine_where_nothing_is_required(value):
     assert parse("c", Arguments, value) == Arguments()
 
@@ -122,7 +122,7 @@ def test_the_error_names_the_field(model, argument, field, words):
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [([{}, {}], "one object, not 2"), (["x"], "not str"), ([[]], "not list"), ([5], "not int")],
+    [([{}, {}], "one object, not 2"), (["x"], "not str"), ([[1]], "not list"), ([5], "not int")],
 )
 def test_one_object_is_taken(value, words):
     error = refusal(Arguments, value)
@@ -174,3 +174,7 @@ def test_a_candidate_is_a_place_or_its_id():
     key = SymbolKey("a.py", "f", 1)
     assert parse("c", ReanchorArguments, [{"id": "m", "candidate": place}]).candidate_key == key
     assert parse("c", ReanchorArguments, [{"id": "m", "candidate": "a.py::f#1"}]).candidate_key == key
+
+
+def test_an_empty_table_of_lua_is_an_empty_object():
+    assert parse("c", CaptureArguments, [{"content": "x", "metadata": []}]).metadata == {}

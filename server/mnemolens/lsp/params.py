@@ -48,11 +48,16 @@ def _json_texts(value: Any) -> Any:
     return value
 
 
+def _lua_object(value: Any) -> Any:
+    """An empty list where an object belongs is an empty object: Lua can't tell the two apart."""
+    return {} if value == [] else value
+
+
 Text = Annotated[str, AfterValidator(whole_text)]
 Id = Annotated[str, Field(min_length=1), AfterValidator(whole_text)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-JsonObject = Annotated[dict[str, Any], BeforeValidator(_json_texts)]
+JsonObject = Annotated[dict[str, Any], BeforeValidator(lambda value: _json_texts(_lua_object(value)))]
 
 
 class _Value(BaseModel):
@@ -286,7 +291,7 @@ def parse(command: str, model: type[A], arguments: Any) -> A:
     given = [argument for argument in arguments or () if argument is not None]
     if len(given) > 1:
         raise InvalidArgument("arguments", f"{command} takes one object, not {len(given)} values")
-    value = given[0] if given else {}
+    value = _lua_object(given[0]) if given else {}
     if not isinstance(value, dict):
         raise InvalidArgument("arguments", f"{command} takes one object, not {type(value).__name__}")
     try:
