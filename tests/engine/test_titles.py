@@ -23,6 +23,8 @@ LONG = "the provider double-charges when the key changes between two attempts of
             "attempts of one call",
         ),
         ("See: nothing " + "x" * 90, "See: nothing…", "x" * 90),
+        ("**Retry** must stay", "**Retry** must stay", ""),
+        ("1. Retry\n2. Give up", "Retry", "2. Give up"),
         ("\n---\n- first point\n- second", "first point", None),
     ],
 )

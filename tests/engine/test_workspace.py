@@ -434,6 +434,7 @@ class TestChanging:
             ({"metadata": {"a": object()}}, "metadata"),
             ({"trigger": {"on": "never"}}, "trigger"),
             ({"id": "other"}, "id"),
+            ({"parent_id": "nobody"}, "parentId"),
         ],
     )
     def test_a_wrong_value_is_an_error_that_names_the_field(self, shop, changes, field):

@@ -26,6 +26,7 @@ TITLE_FROM_CONTENT = 80
 WIDE_STOPS = "\u3002\uff1b\uff1a\uff01\uff1f"
 DASHES = "-\u2013\u2014"
 _CLAUSE_END = re.compile(rf"(?<=.{{12}})(?:[.;:!?]\s|[{WIDE_STOPS}]|\s[{DASHES}]\s)")
+_LINE_MARKS = re.compile(r"^(?:(?:[#>*+-]+|\d+[.)])\s+)+")
 TRIGGERS = ("change", "open", "merge")
 
 
@@ -142,7 +143,7 @@ def title_of(content: str) -> str:
 def first_line(content: str) -> str:
     """The first line that holds a letter or digit, without Markdown's marks of headings, quotes and lists."""
     first = next((line for line in content.splitlines() if any(c.isalnum() for c in line)), content)
-    return " ".join(first.strip().lstrip("#>*-").split()) or content.strip()
+    return " ".join(_LINE_MARKS.sub("", first.strip()).split()) or content.strip()
 
 
 def normalised_hash(content: str) -> str:

@@ -219,7 +219,7 @@ class Code:
 
     def _on_disk(self, file: str) -> bool:
         """Whether a relative path names a file below the top level."""
-        if not file or file.startswith("/") or ".." in file.split("/"):
+        if not file or file.startswith("/") or {"..", ".git"} & set(file.split("/")):
             return False
         try:
             return (self._layout.top / file).is_file()

@@ -176,7 +176,7 @@ def excerpt(memory: Memory) -> str:
     """The content's beginning, less what the title says already; "" when nothing is left."""
     content = memory.content.strip()
     line, told = first_line(content), memory.title.removesuffix("…")
-    if line.startswith(told) and content.lstrip("#>*- ").startswith(line.split(" ", 1)[0]):
+    if line.startswith(told) and first_line(content.partition("\n")[0]) == line:
         rest = line[len(told) :].lstrip(f" .;:!?{DASHES}{WIDE_STOPS}")
         content = f"{rest}\n{content.partition(chr(10))[2]}".strip()
     if len(content) <= EXCERPT:

@@ -87,6 +87,7 @@ class Writing:
             InvalidArgument: a field is not allowed; names it.
         """
         memory = new_memory(request, now, self._code.origin, self.author)
+        self._check_parent(memory.id, memory.parent_id)
         if self._state.is_purged(memory.id):
             raise InvalidArgument("id", f"{memory.id!r} was purged and can't be used again")
         key = self._target(request)
@@ -108,6 +109,7 @@ class Writing:
     def update(self, memory_id: str, changes: Mapping[str, Any], now: datetime) -> Write[MemoryChange]:
         """Changes fields; see `capture.put_of_update` for what a change may say."""
         put = put_of_update(self.memory(memory_id), changes, self.author)
+        self._check_parent(memory_id, put.set.get("parent_id"))
         return Write(() if is_empty(put) else (put,), lambda: self._show.change(self.memory(memory_id), now))
 
     def forget(self, memory_id: str, now: datetime) -> Write[MemoryView]:
@@ -207,6 +209,14 @@ class Writing:
         if memory is None:
             raise NotFound(f"id: no memory {memory_id!r}")
         return memory
+
+    def _check_parent(self, memory_id: str, parent_id: str | None) -> None:
+        if parent_id is None:
+            return
+        if parent_id == memory_id:
+            raise InvalidArgument("parentId", "a memory can't be its own parent")
+        if self._state.memory(parent_id) is None:
+            raise InvalidArgument("parentId", f"no memory {parent_id!r}")
 
     def _status(
         self, event: MemoryForget | MemoryRestore | MemoryDone, memory_id: str, now: datetime
