@@ -70,6 +70,11 @@ def reading_time(reading: str) -> datetime:
     return _EPOCH + timedelta(milliseconds=int(reading[:13]))
 
 
+def reading_at(moment: datetime, writer: str, counter: int = 0) -> str:
+    """The reading of an event that happened at a moment that is known, such as an imported one."""
+    return f"{_ms_of(moment):013d}-{counter:04x}-{writer}"
+
+
 class HybridClock:
     """Gives each event a reading later than all that were seen before. Thread-safe."""
 
@@ -103,5 +108,8 @@ class HybridClock:
             self._ms, self._counter = max((self._ms, self._counter), (ms, counter))
 
     def _wall_ms(self) -> int:
-        elapsed = self._clock.now() - _EPOCH
-        return max(0, min(elapsed // timedelta(milliseconds=1), _MAX_MS))
+        return _ms_of(self._clock.now())
+
+
+def _ms_of(moment: datetime) -> int:
+    return max(0, min((moment - _EPOCH) // timedelta(milliseconds=1), _MAX_MS))

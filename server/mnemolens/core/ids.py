@@ -10,6 +10,12 @@ def new_ulid() -> str:
     return str(ULID())
 
 
+def stable_ulid(milliseconds: int, *parts: str) -> str:
+    """The ULID of that time whose other 80 bits are a hash of the parts: the same wherever it is made."""
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
+    return str(ULID.from_bytes(milliseconds.to_bytes(6, "big") + digest[:10]))
+
+
 def short_hash(*parts: str) -> str:
     """First 16 hex digits of sha256 over the parts, joined by NUL; lone surrogates are allowed."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -2,31 +2,41 @@
 
 Whoever holds the lock `<writer>.lock` alone appends to `<writer>.jsonl`. One thread does all the writing: it
 gathers the appends that wait, writes them in one go, fsyncs once, and only then resolves their futures.
-Nothing is created on disk before the first append. What events mean is `merge.py`'s; how segments are read is
-`segments.py`'s.
+Nothing is created on disk before the first append. A purge rewrites the segment we hold and those that nobody
+holds; that of another process is rewritten by that process, when it hears of the purge. What events mean is
+`merge.py`'s; how segments are read is `segments.py`'s; which lines a purge takes out is `purge.py`'s.
 """
 
 import contextlib
-import errno
 import os
 import secrets
 import string
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mnemolens.core.clock import Clock, HybridClock
+from mnemolens.core.clock import Clock, HybridClock, is_reading
 from mnemolens.core.errors import StoreError
-from mnemolens.core.events import Event, EventData, MemoryAccess, Payload, encode_line, prepare
+from mnemolens.core.events import (
+    Event,
+    EventData,
+    MemoryAccess,
+    MemoryPurge,
+    Payload,
+    encode_line,
+    prepare,
+)
 from mnemolens.core.ids import new_ulid
 from mnemolens.store.layout import OlderStore
 from mnemolens.store.locks import FileLock, LockUnavailable, locks_trusted
+from mnemolens.store.purge import Cleaned, clean_segment, holds_any, segments_in
 from mnemolens.store.segments import Header, SegmentFolder, SkippedLine
+from mnemolens.store.whole import sync_folder
 
 _WRITER_CHARACTERS: Final = string.ascii_lowercase + string.digits
 _WRITER_LENGTH: Final = 10
@@ -41,15 +51,47 @@ class JournalStats(NamedTuple):
     skipped: tuple[SkippedLine, ...]
 
 
+class PurgeOutcome(NamedTuple):
+    """What a purge did.
+
+    Attributes:
+        events: to be merged, as those of an append.
+        cleaned: where the text is gone, and where it is not yet.
+    """
+
+    events: tuple[Event, ...]
+    cleaned: Cleaned
+
+
+class _Stamped(NamedTuple):
+    """An event that keeps the id and clock it has."""
+
+    event: Event
+    payload: Payload
+
+
 @dataclass(slots=True)
 class _Request:
     """One append that waits: payloads, or accesses to be counted."""
 
-    payloads: Sequence[Payload]
+    payloads: Sequence[Payload | _Stamped]
     future: Future[tuple[Event, ...]]
     durable: bool = True
     accesses: Mapping[str, int] | None = None
     at: datetime | None = None
+
+
+@dataclass(slots=True)
+class _Purge:
+    """A purge that waits.
+
+    Attributes:
+        payloads: its events; none where another process wrote them, and only our own segment is cleaned.
+    """
+
+    memories: frozenset[str]
+    payloads: Sequence[Payload]
+    future: Future[PurgeOutcome]
 
 
 @dataclass(slots=True)
@@ -104,9 +146,10 @@ class Journal:
         self._clock = HybridClock(clock)
         self._segments = SegmentFolder(folder / "journal", base, root, root)
         self._older = [SegmentFolder(store.folder / "journal", None, store.origin, root) for store in older]
-        self._reading = threading.Lock()  # guards _segments, _older, _foreign
+        self._reading = threading.Lock()  # guards _segments, _older, _foreign, _purged
         self._foreign: list[Event] = []  # found while taking a segment; for the next refresh
-        self._queue: deque[_Request] = deque()
+        self._purged: set[str] = set()  # of all purges that were read
+        self._queue: deque[_Request | _Purge] = deque()
         self._wake = threading.Condition()  # guards _queue, _closing, _thread
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -121,21 +164,31 @@ class Journal:
             events = [event for folder in self._older for event in folder.read(anew=True)]
             events += self._segments.read(anew=True)
             self._foreign.clear()
+            self._note_purges(events)
         self._clock.observe(event.clock for event in events)
         return events
 
     def refresh(self) -> list[Event]:
         """Events that other processes appended since the last look; cheap when there are none.
 
-        A segment that was rewritten is returned whole; merging it again is harmless.
+        A segment that was rewritten is returned whole; merging it again is harmless. Where another process
+        purged a memory, our own segment is rewritten soon after.
         """
         with self._reading:
             events, self._foreign = self._foreign, []
             for folder in self._older:
                 events += folder.read()
             events += self._segments.read(own=self.writer)
+            purged = self._note_purges(events)
         self._clock.observe(event.clock for event in events)
+        if purged and self.writer is not None:
+            self._enqueue(_Purge(purged, (), Future()))
         return events
+
+    def snapshot(self) -> list[Event]:
+        """All events as they are on disk now, read anew and apart: nothing else takes note of it."""
+        folders = [folder.apart() for folder in (*self._older, self._segments)]
+        return [event for folder in folders for event in folder.read()]
 
     @property
     def writer(self) -> str | None:
@@ -170,14 +223,51 @@ class Journal:
         """
         if any(isinstance(data, MemoryAccess) for data in payloads):
             raise ValueError("memory.access holds cumulative counts, which only Journal.access knows")
-        return self._enqueue(_Request([prepare(data) for data in payloads], Future(), durable))
+        future: Future[tuple[Event, ...]] = Future()
+        self._enqueue(_Request([prepare(data) for data in payloads], future, durable))
+        return future
+
+    def adopt(self, items: Sequence[Event | EventData]) -> Future[tuple[Event, ...]]:
+        """Write events that were made elsewhere, all or none; fsynced.
+
+        Args:
+            items: an event keeps its id and clock, so that it counts as new or old as it is, and again is
+                harmless; data alone gets new ones, as in `append`.
+
+        Returns:
+            As `append`.
+
+        Raises:
+            ValueError: an item is not JSON, or an event's clock is none.
+        """
+        future: Future[tuple[Event, ...]] = Future()
+        self._enqueue(_Request([_adopted(item) for item in items], future))
+        return future
+
+    def purge(self, memories: Collection[str], by: str | None = None) -> Future[PurgeOutcome]:
+        """Remove memories for good: from what the journal says, and from the files that nobody else holds.
+
+        Args:
+            memories: their ids.
+            by: who does it.
+
+        Returns:
+            A future, resolved once the purge is on disk and the files that could be cleaned are. It raises
+            StoreError when the purge itself can't be written; nothing is removed then.
+        """
+        future: Future[PurgeOutcome] = Future()
+        payloads = [prepare(MemoryPurge(memory=memory, by=by)) for memory in memories]
+        self._enqueue(_Purge(frozenset(memories), payloads, future))
+        return future
 
     def access(self, memories: Iterable[str], at: datetime) -> Future[tuple[Event, ...]]:
         """Count one access of each memory (twice for one named twice), not fsynced."""
         increments: dict[str, int] = {}
         for memory in memories:
             increments[memory] = increments.get(memory, 0) + 1
-        return self._enqueue(_Request((), Future(), durable=False, accesses=increments, at=at))
+        future: Future[tuple[Event, ...]] = Future()
+        self._enqueue(_Request((), future, durable=False, accesses=increments, at=at))
+        return future
 
     def close(self) -> None:
         """Write what waits, end the thread, let go of the segment. Again is harmless."""
@@ -188,21 +278,27 @@ class Journal:
         if thread is not None and thread is not threading.current_thread():
             thread.join()
 
-    def _enqueue(self, request: _Request) -> Future[tuple[Event, ...]]:
-        if not request.payloads and not request.accesses:
+    def _enqueue(self, request: _Request | _Purge) -> None:
+        if isinstance(request, _Request) and not request.payloads and not request.accesses:
             request.future.set_result(())
-            return request.future
+            return
         with self._wake:
             if self._closing:
                 request.future.set_exception(StoreError("the journal is closed; nothing was stored"))
-                return request.future
+                return
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="mnemolens-journal", daemon=True)
                 thread.start()
                 self._thread = thread
             self._queue.append(request)
             self._wake.notify_all()
-        return request.future
+
+    def _note_purges(self, events: Iterable[Event]) -> frozenset[str]:
+        """Remember which memories were purged; those that were not known yet."""
+        found = {event.data.memory for event in events if isinstance(event.data, MemoryPurge)}
+        new = found - self._purged
+        self._purged |= new
+        return frozenset(new)
 
     # The journal thread -------------------------------------------------------------------------
 
@@ -215,9 +311,17 @@ class Journal:
                 self._queue.clear()
                 if not waiting:
                     break
-            requests = [request for request in waiting if request.future.set_running_or_notify_cancel()]
-            if requests:
+            requests: list[_Request] = []
+            for request in waiting:
+                if not request.future.set_running_or_notify_cancel():
+                    continue
+                if isinstance(request, _Request):
+                    requests.append(request)
+                    continue
                 self._commit(requests)
+                requests = []
+                self._carry_out(request)
+            self._commit(requests)
         held = self._held
         if held is not None:
             with contextlib.suppress(OSError):
@@ -227,6 +331,8 @@ class Journal:
 
     def _commit(self, requests: Sequence[_Request]) -> None:
         """Write the requests and resolve their futures, whatever happens."""
+        if not requests:
+            return
         try:
             written = self._write(requests)
         except OSError as error:
@@ -259,9 +365,13 @@ class Journal:
                     counts[memory] = counts.get(memory, known.get(memory, 0)) + increment
                 current = {memory: counts[memory] for memory in request.accesses}
                 payloads = [prepare(MemoryAccess(counts=current, at=request.at))]
+            self._clock.observe(one.event.clock for one in payloads if isinstance(one, _Stamped))
             events = []
-            for payload in payloads:
-                event = Event(new_ulid(), self._clock.tick(held.writer), payload.data)
+            for one in payloads:
+                if isinstance(one, _Stamped):
+                    event, payload = one
+                else:
+                    event, payload = Event(new_ulid(), self._clock.tick(held.writer), one.data), one
                 lines.append(encode_line(event.id, event.clock, payload))
                 events.append(event)
             written.append(tuple(events))
@@ -292,6 +402,86 @@ class Journal:
         except OSError:  # then its torn line stays, and the next append ends it
             held.size = os.fstat(held.descriptor).st_size
             held.torn = held.torn or held.size > size
+
+    # Purging ------------------------------------------------------------------------------------
+
+    def _carry_out(self, purge: _Purge) -> None:
+        """Write the purge down, then clean what may be cleaned, and resolve its future."""
+        events: tuple[Event, ...] = ()
+        if purge.payloads:
+            written: Future[tuple[Event, ...]] = Future()
+            self._commit([_Request(purge.payloads, written)])
+            error = written.exception()
+            if error is not None:
+                purge.future.set_exception(error)
+                return
+            events = written.result()
+            with self._reading:
+                self._note_purges(events)
+        try:
+            own = self._clean_own(purge.memories)
+            others = self._clean_others(purge.memories) if purge.payloads else Cleaned()
+        except Exception as error:  # noqa: BLE001 - a future that never resolves would hang its waiter
+            purge.future.set_exception(error)
+            return
+        cleaned = Cleaned(own.removed + others.removed, own.pending + others.pending)
+        purge.future.set_result(PurgeOutcome(events, cleaned))
+
+    def _clean_own(self, memories: Collection[str]) -> Cleaned:
+        """Rewrite the segment that we hold, where there is need."""
+        held = self._held
+        if held is None:
+            return Cleaned()
+        try:
+            if not held.is_ours() or not holds_any(held.path, memories):
+                return Cleaned()
+            os.fsync(held.descriptor)
+            held.unsynced = False
+        except OSError:
+            return Cleaned(pending=(held.path.name,))
+        os.close(held.descriptor)  # Windows renames over no file that is open
+        removed = False
+        with contextlib.suppress(OSError):
+            removed = clean_segment(held.path, memories)
+        again = self._reopened(held)
+        fresh = self._segments.apart()
+        fresh.read_segment(held.writer)  # our own events, which everybody here knows
+        with self._reading:
+            self._segments.take_over(held.writer, fresh)
+            self._held = again
+        return Cleaned(removed=(held.path.name,)) if removed else Cleaned(pending=(held.path.name,))
+
+    @staticmethod
+    def _reopened(held: _Held) -> _Held | None:
+        """The segment, open to go on appending; None, and unlocked, where that fails."""
+        try:
+            descriptor = os.open(held.path, _APPEND)
+        except OSError:
+            if held.lock is not None:
+                held.lock.release()
+            return None
+        size = os.fstat(descriptor).st_size
+        torn = size > 0 and _last_byte(descriptor, size) != b"\n"
+        return _Held(held.writer, held.path, descriptor, held.lock, size, torn=torn)
+
+    def _clean_others(self, memories: Collection[str]) -> Cleaned:
+        """Rewrite the segments that nobody holds; those that somebody does are pending."""
+        removed: list[str] = []
+        pending: list[str] = []
+        for folder in (self._segments.folder, *(older.folder for older in self._older)):
+            trusted = locks_trusted(folder)
+            for path in segments_in(folder):
+                if path == self._own_path():
+                    continue
+                done = trusted and _clean_unheld(path, memories)
+                if done:
+                    removed.append(path.name)
+                elif _may_hold(path, memories):
+                    pending.append(path.name)
+        return Cleaned(tuple(removed), tuple(pending))
+
+    def _own_path(self) -> Path | None:
+        return None if self._held is None else self._held.path
 
     # Taking a segment ---------------------------------------------------------------------------
 
@@ -339,6 +529,9 @@ class Journal:
         header = segment.header
         if header.once or header.base != self._base or header.v != Header().v:
             return None
+        if self._purged:  # its last holder may have ended before it heard of them
+            with contextlib.suppress(OSError):
+                clean_segment(path, self._purged)
         try:
             descriptor = os.open(path, _APPEND)
         except OSError:
@@ -379,7 +572,7 @@ class Journal:
         try:
             held.size = _write_all(descriptor, Header(base=self._base, once=lock is None).line() + b"\n")
             os.fsync(descriptor)
-            _sync_folder(folder)
+            sync_folder(folder)
         except OSError:
             # Before the lock is let go, or another process might take what is about to vanish. Windows
             # refuses, and an empty segment stays for whoever comes next.
@@ -404,8 +597,8 @@ class Journal:
         journal = self._segments.folder
         if not journal.exists():
             journal.mkdir(mode=0o700, exist_ok=True)
-            _sync_folder(self.folder)
-            _sync_folder(self.folder.parent)
+            sync_folder(self.folder)
+            sync_folder(self.folder.parent)
 
 
 def _write_all(descriptor: int, data: bytes) -> int:
@@ -421,19 +614,39 @@ def _last_byte(descriptor: int, size: int) -> bytes:
     return os.read(descriptor, 1)
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make new names in `folder` last. Windows has no such thing, and does not need it."""
-    if os.name == "nt":
-        return
+def _adopted(item: Event | EventData) -> Payload | _Stamped:
+    if not isinstance(item, Event):
+        return prepare(item)
+    if not is_reading(item.clock):
+        raise ValueError(f"no clock reading: {item.clock!r}")
+    payload = prepare(item.data)
+    return _Stamped(item._replace(data=payload.data), payload)
+
+
+def _clean_unheld(path: Path, memories: Collection[str]) -> bool:
+    """Rewrite a segment if nobody holds it, and it is to be rewritten by others than its maker."""
     try:
-        descriptor = os.open(folder, os.O_RDONLY)
+        lock = FileLock.try_acquire(path.with_suffix(".lock"))
+        if lock is None:
+            return False
         try:
-            os.fsync(descriptor)
+            return not _is_once(path) and clean_segment(path, memories)
         finally:
-            os.close(descriptor)
-    except OSError as error:
-        if error.errno not in {errno.EACCES, errno.EINVAL, errno.ENOTSUP}:  # not every file system can
-            raise
+            lock.release()
+    except (OSError, LockUnavailable):
+        return False
+
+
+def _is_once(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b'"once":true' in file.readline(4096)
+
+
+def _may_hold(path: Path, memories: Collection[str]) -> bool:
+    try:
+        return holds_any(path, memories)
+    except OSError:
+        return True
 
 
 def _is_git_dir(folder: Path) -> bool:

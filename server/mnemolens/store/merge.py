@@ -82,6 +82,22 @@ class _EdgeKey(NamedTuple):
     type: str
 
 
+class Stamps(NamedTuple):
+    """When each part of a memory was last written; a stamp is a clock reading and an event id.
+
+    Attributes:
+        fields: of `MEMORY_FIELDS`, by name.
+        metadata: by key, removed keys too.
+        tags: by tag, removed tags too.
+        status: None while it was never set.
+    """
+
+    fields: Mapping[str, str]
+    metadata: Mapping[str, str]
+    tags: Mapping[str, str]
+    status: str | None
+
+
 class _MemoryState:
     """All that events said about one memory."""
 
@@ -411,6 +427,59 @@ class MergedState:
         for anchor_id in state.anchors:
             entries.update(self._anchors[anchor_id].history)
         return tuple(entry for _, entry in sorted(entries.items(), key=lambda item: (item[1].clock, item[0])))
+
+    def stamps(self, memory_id: str) -> Stamps:
+        """When each part of the memory was last written; empty for unknown and purged ones."""
+        state = self._memories.get(memory_id)
+        if state is None:
+            return Stamps({}, {}, {}, None)
+        fields, metadata, tags = (
+            {name: register[_STAMP] for name, register in registers.items()}
+            for registers in (state.fields, state.meta, state.tags)
+        )
+        return Stamps(fields, metadata, tags, None if state.status is None else state.status[_STAMP])
+
+    def has_edge_choice(self, source: str, target: str, edge_type: str) -> bool:
+        """Whether the edge was ever put or dropped by an event of its own."""
+        edge = self._edges.get(_edge_key(source, target, edge_type))
+        return edge is not None and edge.written is not None
+
+    def knows(self, event: Event) -> bool:
+        """Whether merging the event would change nothing, since it was merged or its memory is purged."""
+        data, stamp = event.data, event.clock + event.id
+        if isinstance(data, MemoryTogether):
+            return all(
+                _edge_key(source, target, CO_ACTIVATED) in self._edges
+                and stamp in self._edges[_edge_key(source, target, CO_ACTIVATED)].together
+                for source, target in combinations(sorted(set(data.memories)), 2)
+            )
+        if isinstance(data, NodePut | NodeDrop):
+            register = self._nodes.get(data.node)
+            newest = "" if register is None else register[_STAMP]
+            if isinstance(data, NodeDrop):
+                newest = min(newest, self._node_drops.get(data.node, ""))
+            return stamp <= newest
+        if isinstance(data, EdgePut | EdgeDrop):
+            owners = [data.source, data.target]
+        elif isinstance(data, AnchorDrop | AnchorAlias | AnchorUnalias | AnchorConfirm):
+            anchor = self._anchors.get(data.anchor)
+            return anchor is not None and event.id in anchor.history
+        elif isinstance(data, MemoryAccess):
+            owners = list(data.counts)
+        else:
+            owners = [data.memory]
+        return all(owner in self._purged or self._has(owner, event) for owner in owners)
+
+    def _has(self, memory_id: str, event: Event) -> bool:
+        state, data = self._memories.get(memory_id), event.data
+        if state is None:
+            return False
+        if isinstance(data, MemoryAccess):
+            is_seen = state.last_access is not None and data.at <= state.last_access
+            return is_seen and data.counts[memory_id] <= state.accesses.get(event.writer, 0)
+        if isinstance(data, SuggestionRefuse):
+            return data.place.key in state.refused
+        return event.id in state.history
 
     def _build_edge(self, key: _EdgeKey) -> MemoryEdge | None:
         if key.source in self._purged or key.target in self._purged:

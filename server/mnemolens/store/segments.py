@@ -62,7 +62,8 @@ class Segment:
         lines: how many lines lie before `offset`.
         tail: the bytes right before `offset`, to notice that the file is another than it was.
         first_line: the first line as it stands there.
-        counts: of `memory.access`, the highest count of each memory.
+        counts: of `memory.access`, the highest count of each memory; those that were counted here, not
+            adopted from another store.
     """
 
     path: Path
@@ -99,6 +100,14 @@ class SegmentFolder:
         self._root = root
         self._segments: dict[str, Segment] = {}
         self._problem: str | None = None
+
+    def apart(self) -> "SegmentFolder":
+        """The same folder, of which nothing has been read yet."""
+        return SegmentFolder(self.folder, self._base, self._origin, self._root)
+
+    def take_over(self, writer: str, other: "SegmentFolder") -> None:
+        """Go on with one segment from where `other` has read it."""
+        self._segments[writer] = other.segment(writer)
 
     def names(self) -> list[str]:
         """Writers that have a segment here, in order."""
@@ -212,7 +221,7 @@ class SegmentFolder:
                 segment.skipped.append(SkippedLine(segment.path.name, segment.lines, decoded.reason))
                 continue
             segment.events += 1
-            if isinstance(decoded.data, MemoryAccess):
+            if isinstance(decoded.data, MemoryAccess) and decoded.writer == segment.path.stem:
                 for memory, count in decoded.data.counts.items():
                     segment.counts[memory] = max(count, segment.counts.get(memory, 0))
             yield decoded if move is None else with_paths(decoded, move)
