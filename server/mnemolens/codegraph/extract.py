@@ -66,13 +66,20 @@ class Edge(NamedTuple):
     docstring: str | None
 
 
+_Place = tuple[str, int, int, SymbolKind, str | None]
+"""A symbol's qualname, ordinal, parent, kind and documentation: what its own text does not say."""
+
+_Start = tuple[int, int, int, int]
+"""Row and column at which a definition's own node starts, and at which the whole definition does."""
+
+
 class Unit:
     """One definition (or the module) by what its own text says, wherever it stands."""
 
     __slots__ = (
-        "_calls", "_ranges", "_symbol", "bases", "blob", "body_hash", "bound", "calls", "docstring", "edges",
-        "end", "full_hash", "imports", "is_async", "kind", "lead", "length", "name", "name_end", "name_start",
-        "signature", "token_count", "type_id",
+        "_caller", "_calls", "_place", "_ranges", "_start", "_symbol", "bases", "blob", "body_hash", "bound",
+        "calls", "docstring", "edges", "end", "full_hash", "imports", "is_async", "kind", "lead", "length",
+        "name", "name_end", "name_start", "signature", "token_count", "type_id",
     )  # fmt: skip
 
     def __init__(self, kind: SymbolKind, name: str, length: int, type_id: int) -> None:
@@ -93,64 +100,59 @@ class Unit:
         self.blob = b""
         self.full_hash = self.body_hash = ""
         self.token_count = 0
+        # What was made of the unit where it last stood.
         self._symbol: Symbol | None = None
-        self._ranges: tuple[int, int, int, int, SymbolRange] | None = None
-        self._calls: tuple[int, list[Call]] | None = None
+        self._place: _Place | None = None
+        self._ranges: SymbolRange | None = None
+        self._start: _Start | None = None
+        self._calls: list[Call] | None = None
+        self._caller = -1
 
-    def symbol(
-        self, qualname: str, ordinal: int, parent: int, kind: SymbolKind, docstring: str | None
-    ) -> Symbol:
+    def symbol_at(self, place: _Place) -> Symbol:
         """The symbol in this place; the same object as long as the place is the same."""
-        old = self._symbol
-        if (
-            old is not None
-            and old.qualname == qualname
-            and old.ordinal == ordinal
-            and old.parent == parent
-            and old.kind == kind
-            and old.docstring == docstring
-        ):
-            return old
-        self._symbol = Symbol(
-            name=self.name,
-            qualname=qualname,
-            ordinal=ordinal,
-            kind=kind,
-            parent=parent,
-            signature=self.signature,
-            docstring=docstring,
-            is_async=self.is_async,
-            bases=self.bases,
-            full_hash=self.full_hash,
-            body_hash=self.body_hash,
-            token_count=self.token_count,
-        )
+        if self._symbol is None or self._place != place:
+            qualname, ordinal, parent, kind, docstring = self._place = place
+            self._symbol = Symbol(
+                name=self.name,
+                qualname=qualname,
+                ordinal=ordinal,
+                kind=kind,
+                parent=parent,
+                signature=self.signature,
+                docstring=docstring,
+                is_async=self.is_async,
+                bases=self.bases,
+                full_hash=self.full_hash,
+                body_hash=self.body_hash,
+                token_count=self.token_count,
+            )
         return self._symbol
 
-    def ranges(self, row: int, column: int, outer_row: int, outer_column: int) -> SymbolRange:
-        """Where the symbol stands, when its node starts at (row, column)."""
-        old = self._ranges
-        if old is not None and old[:4] == (row, column, outer_row, outer_column):
-            return old[4]
-        a, b, c = self.name_start, self.name_end, self.end
-        found = SymbolRange(
-            Range(Position(outer_row, outer_column), Position(row + c[0], c[1] if c[0] else column + c[1])),
-            Range(
-                Position(row + a[0], a[1] if a[0] else column + a[1]),
-                Position(row + b[0], b[1] if b[0] else column + b[1]),
-            ),
-        )
-        self._ranges = (row, column, outer_row, outer_column, found)
-        return found
+    def ranges_at(self, start: _Start) -> SymbolRange:
+        """Where the symbol stands, when its text starts there."""
+        if self._ranges is None or self._start != start:
+            row, column, outer_row, outer_column = self._start = start
+            a, b, c = self.name_start, self.name_end, self.end
+            self._ranges = SymbolRange(
+                Range(
+                    Position(outer_row, outer_column),
+                    Position(row + c[0], c[1] if c[0] else column + c[1]),
+                ),
+                Range(
+                    Position(row + a[0], a[1] if a[0] else column + a[1]),
+                    Position(row + b[0], b[1] if b[0] else column + b[1]),
+                ),
+            )
+        return self._ranges
 
     def calls_from(self, index: int) -> list[Call]:
         """The calls, `index` being the symbol's."""
-        old = self._calls
-        if old is not None and old[0] == index:
-            return old[1]
-        found = [Call(index, name, receiver, count) for (name, receiver), count in self.calls.items()]
-        self._calls = (index, found)
-        return found
+        if self._calls is None or self._caller != index:
+            self._caller = index
+            self._calls = [
+                Call(index, name, receiver, count) for (name, receiver), count in self.calls.items()
+            ]
+        return self._calls
 
 
 # Entries of the walk's stack that are no nodes.
@@ -468,15 +470,12 @@ def assemble(root: Unit, language: Language, *, partial: bool) -> FileSymbols:
         if in_class and methods and kind == "function":
             kind = "method"
         index = len(symbols)
-        symbols.append(unit.symbol(qualname, ordinal, parent, kind, unit.docstring or edge.docstring))
+        symbols.append(unit.symbol_at((qualname, ordinal, parent, kind, unit.docstring or edge.docstring)))
         down, right = edge.start
         outer_down, outer_right = edge.outer
         own_row, own_column = row + down, right if down else column + right
-        ranges.append(
-            unit.ranges(
-                own_row, own_column, row + outer_down, outer_right if outer_down else column + outer_right
-            )
-        )
+        outer_column = outer_right if outer_down else column + outer_right
+        ranges.append(unit.ranges_at((own_row, own_column, row + outer_down, outer_column)))
         bound.append(unit.bound)
         if unit.imports:
             imports += [Import(i.module, i.name, i.alias, index, i.exported) for i in unit.imports]
