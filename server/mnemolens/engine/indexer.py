@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mnemolens.codegraph.languages import language_of
 from mnemolens.core.clock import Clock
-from mnemolens.engine.loading import Load, Loaded, Sources, bulk_load
+from mnemolens.engine.loading import Load, Loaded, Only, Sources, bulk_load
 from mnemolens.engine.offload import Post, here, in_thread
 from mnemolens.engine.parsing import TIME_LIMIT
 from mnemolens.store.files import DEFAULT_MAX_FILE_BYTES, FileFinder, FoundFile, Skipped
@@ -160,10 +160,22 @@ class Indexer:
         )
 
     def run_blocking(
-        self, on_batch: OnBatch, on_progress: OnProgress | None = None, *, fresh: bool = False
+        self,
+        on_batch: OnBatch,
+        on_progress: OnProgress | None = None,
+        *,
+        fresh: bool = False,
+        only: Only | None = None,
     ) -> RunReport:
-        """The same on the caller's thread, for the command line and tests."""
-        return self._run(on_batch, on_progress, here, threading.Event(), fresh=fresh)
+        """The same on the caller's thread, for the command line and tests.
+
+        Args:
+            on_batch: as for `run`.
+            on_progress: as for `run`.
+            fresh: as for `run`.
+            only: what is wanted of the files that the cache knows; the others come without symbols.
+        """
+        return self._run(on_batch, on_progress, here, threading.Event(), fresh=fresh, only=only)
 
     def _run(
         self,
@@ -173,13 +185,14 @@ class Indexer:
         stop: threading.Event,
         *,
         fresh: bool,
+        only: Only | None = None,
     ) -> RunReport:
         begun = time.perf_counter()
         with self._busy, bulk_load():
             scan = self._finder.scan()
             total = len(scan.files)
             baseline = self._cache.get_stamps(self._sources.top)
-            load = Load(self._sources, scan.files, baseline, stop, fresh=fresh)
+            load = Load(self._sources, scan.files, baseline, stop, fresh=fresh, only=only)
             pace = _Pace()
             files = symbols = 0
             if on_progress is not None:

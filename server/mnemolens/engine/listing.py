@@ -42,6 +42,8 @@ class Listing:
             for memory in self._candidates(request, key, now)
             if (request.type is None or memory.type == request.type)
             and set(request.tags) <= set(memory.tags)
+            and (request.session_id is None or memory.session_id == request.session_id)
+            and (request.agent_id is None or memory.agent_id == request.agent_id)
             and (not words or _holds(memory, words))
             and (request.verdict is None or self._links.verdict_of(memory.id) == request.verdict)
         ]

@@ -108,6 +108,18 @@ def content_hash(source: bytes) -> str:
     return sha256(source).hexdigest()[:32]
 
 
+class Only(NamedTuple):
+    """What of the cached symbols is asked for; the other files are handed over without symbols.
+
+    Attributes:
+        files: paths of files that are.
+        holding: files that hold any of these names or hashes are too.
+    """
+
+    files: frozenset[str]
+    holding: tuple[bytes, ...]
+
+
 class Load:
     """One pass over some files.
 
@@ -118,6 +130,7 @@ class Load:
         stop: set to end the pass.
         fresh: neither stamps nor the cache's symbols are trusted.
         only_changed: files whose stamp or content is as in `baseline` are not yielded.
+        only: what of the unchanged files is wanted; None for all.
 
     Attributes:
         done: files that are through, whatever came of them.
@@ -135,6 +148,7 @@ class Load:
         *,
         fresh: bool = False,
         only_changed: bool = False,
+        only: Only | None = None,
     ) -> None:
         self.done = 0
         self.parsed = 0
@@ -146,6 +160,7 @@ class Load:
         self._stop = stop
         self._fresh = fresh
         self._only_changed = only_changed
+        self._only = only
         self._pool: ParserPool | None = None
         self._holders: dict[
             SymbolsKey, list[Text]
@@ -198,7 +213,7 @@ class Load:
                 (file, stamp, self._sources.key(file.path, stamp.hash))
                 for file, stamp in files[at : at + _CHUNK]
             ]
-            found = self._sources.cache.get_many({key for _, _, key in chunk})
+            found = self._known(chunk)
             for file, stamp, key in chunk:
                 if (symbols := found.get(key)) is None:
                     missing.append(file)
@@ -206,6 +221,13 @@ class Load:
                     yield self._through(file.path, stamp, symbols)
             yield from self._take_answers(wait=False)
         yield from self._read(missing)
+
+    def _known(self, chunk: list[tuple[FoundFile, Stamp, SymbolsKey]]) -> dict[SymbolsKey, FileSymbols]:
+        only, cache = self._only, self._sources.cache
+        if only is None:
+            return cache.get_many({key for _, _, key in chunk})
+        whole = {key for file, _, key in chunk if file.path in only.files}
+        return cache.get_many({key for _, _, key in chunk} - whole, only.holding) | cache.get_many(whole)
 
     def _read(self, files: list[FoundFile]) -> Iterator[Loaded]:
         for at in range(0, len(files), _CHUNK):

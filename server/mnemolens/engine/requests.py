@@ -37,6 +37,26 @@ class CaptureRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """What to bring to mind: for a place in the code, for words, or for both; for neither all, by rank.
+
+    Attributes:
+        file: path relative to the top level; without `position` the file itself is the place.
+        token_budget: tokens that all of it together may have; None for the setting `memory.budget.total`.
+        layers: only memories of these; empty for all.
+    """
+
+    query: str | None = None
+    file: str | None = None
+    position: Position | None = None
+    token_budget: int | None = None
+    limit: int = 20
+    layers: tuple[str, ...] = ()
+    session_id: str | None = None
+    agent_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ListRequest:
     """Which memories to list: by rank where a position is given, else newest first.
 
@@ -50,6 +70,8 @@ class ListRequest:
     tags: tuple[str, ...] = ()
     verdict: str | None = None
     layer: str | None = None
+    session_id: str | None = None
+    agent_id: str | None = None
     text: str | None = None
     include_forgotten: bool = False
     limit: int = 100

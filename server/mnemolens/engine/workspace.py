@@ -40,18 +40,21 @@ from mnemolens.core.views import (
     OpenedMemory,
     PlaceView,
     Progress,
+    RecallView,
     SkippedFile,
     TargetView,
     place_label,
 )
 from mnemolens.engine.code import Code
 from mnemolens.engine.documents import OpenDocuments
+from mnemolens.engine.glance import Glance
 from mnemolens.engine.indexer import Indexer, IndexOptions
 from mnemolens.engine.links import Links
 from mnemolens.engine.listing import Listing
 from mnemolens.engine.loading import Loaded
 from mnemolens.engine.opened import OpenedMemories
-from mnemolens.engine.requests import CaptureRequest, ListRequest
+from mnemolens.engine.recall import Recall
+from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
 from mnemolens.engine.show import Show
 from mnemolens.engine.write import Write
 from mnemolens.engine.writing import Writing
@@ -93,6 +96,8 @@ class Workspace:
         self._show = Show(self._state, self._links, self._code)
         self._listing = Listing(self._state, self._links, self._show)
         self._writing = Writing(self._state, self._links, self._code, self._show)
+        self._recall = Recall(self._state, self._links, self._show, self._code)
+        self._glance = Glance(self._state, self._code)
         self._opened = OpenedMemories(OpenedFolder(layout.store / "open"))
         self._journal = Journal(
             layout.store, layout.base, clock, root=layout.top.as_posix(), older=layout.older
@@ -316,6 +321,31 @@ class Workspace:
             key = self._code.target(request.file, request.position)
         return self._listing.page(request, key, now)
 
+    def recall(self, request: RecallRequest, now: datetime) -> RecallView:
+        """What to bring to mind, best first; see `Recall.recall`. Counts no access."""
+        key = self._code.target(request.file, request.position) if request.file is not None else None
+        budget = request.token_budget
+        return self._recall.recall(
+            request.query,
+            key,
+            self.settings.memory.budget.total if budget is None else budget,
+            request.limit,
+            request.layers,
+            request.session_id,
+            request.agent_id,
+            now,
+        )
+
+    def find(self, file: str, name: str) -> Position:
+        """Where the symbol of that name stands in the file; see `Glance.find`."""
+        range_ = self._code.name_range(self._glance.find(file, name))
+        assert range_ is not None
+        return range_.start
+
+    def memory_ids(self) -> tuple[str, ...]:
+        """The ids of all memories, forgotten ones too."""
+        return tuple(self._state.memories())
+
     def symbols(self) -> Iterator[PlaceView]:
         """Every indexed symbol below the opened folder, file by file in the order of the text."""
         for file in sorted(self._code.index.files()):
@@ -479,6 +509,43 @@ class Workspace:
         """The editor let go of a memory's document."""
         await asyncio.to_thread(self._opened.close, path)
 
+    # For a process that answers one question ---------------------------------------------------------------
+
+    def glance(
+        self,
+        memory_ids: Iterable[str] = (),
+        *,
+        near: Iterable[str] = (),
+        words: str = "",
+        draft: CaptureRequest | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Instead of `build_index`: reads only the code that matters for some memories, derives only them.
+
+        Args:
+            memory_ids: these memories,
+            near: and those that may be on something in these files,
+            words: and those that hold any of these words,
+            draft: and one that is about to be captured.
+            on_progress: told (files done, files in all).
+        """
+        wanted = set(memory_ids)
+        files = tuple(near)
+        for file in files:
+            wanted |= self._glance.near(file)
+        if words:
+            wanted |= self._recall.matching(words)
+        found = [memory for one in sorted(wanted) if (memory := self._state.memory(one)) is not None]
+        self._glance.read(self._indexer, found, files, draft, on_progress)
+        self._writing.author = author_name(self.layout)
+        self._refresh(wanted)
+
+    def write_wanted(self) -> None:
+        """Writes down what `tick` would: anchors for names seen for the first time, accepted moves."""
+        wanted = self._links.take_wanted()
+        if wanted:
+            self.commit_sync(Write(tuple(wanted), lambda: None))
+
     # Inside -----------------------------------------------------------------------------------------------
 
     @staticmethod
@@ -502,6 +569,7 @@ class Workspace:
 
     def _configure(self) -> None:
         self._show.decay = DecayParams.from_settings(self.settings)
+        self._recall.min_weight = self.settings.memory.decay.min_weight
         self._links.linking_enabled = self.settings.linking.enabled
         self._links.rules = frozenset(self.settings.linking.rules)
 
