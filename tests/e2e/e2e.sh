@@ -118,6 +118,13 @@ in_workbench "VS Code: two folders" 120 folders "workspace=$home/work/both.code-
 E2E_PYTHON=$home/venv/bin/python E2E_RESULTS=$results \
   phase "Neovim" 60 nvim --headless -u NONE -i NONE -n -c "luafile $here/nvim/check.lua"
 
+# A user's own installation: first with a setting that leads nowhere, then with none.
+rm "$home/data/Machine/settings.json"
+"$node24" "$here/profile.mjs" "$home/data" "$(command -v "${PYTHON:-python3}")" --test
+in_workbench "VS Code: a wrong interpreter" 90 wrong "folder=$E2E_FOLDER"
+echo '{}' > "$home/data/Machine/settings.json"
+in_workbench "VS Code: no server yet" 240 install "folder=$E2E_FOLDER"
+
 echo "# make run"
 export RUN_HOME=$home/run
 wrong_folder() {

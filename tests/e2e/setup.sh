@@ -85,7 +85,7 @@ cd "$vscode/extensions"
 npm24 install --omit=dev --ignore-scripts || failed "the built-in extensions' dependencies"
 step "two native modules"
 cd "$vscode"
-npm24 rebuild @vscode/spdlog @vscode/native-watchdog || failed "compiling @vscode/spdlog and @vscode/native-watchdog"
+npm24 rebuild --ignore-scripts=false @vscode/spdlog @vscode/native-watchdog || failed "compiling @vscode/spdlog and @vscode/native-watchdog"
 
 step "playwright-core $PLAYWRIGHT_VERSION"
 echo '{"private":true}' > "$work/driver/package.json"

@@ -1,15 +1,17 @@
-// What a user does with Mnemolens in VS Code, one phase a run: `editor.mjs first|again|worktree|folders|sample URL`.
+// What a user does with Mnemolens in VS Code, one phase a run: `editor.mjs PHASE URL`.
 //   first     a fresh profile: trust, capture, read, edit, forget
 //   again     the same profile after workbench and browser were ended: everything is there
 //   worktree  a linked worktree of the same repository: the store lies outside the opened folder
 //   folders   two folders in one window
+//   wrong     the setting names an interpreter without mnemolens
+//   install   no setting: the extension makes a server of its own from the wheel in the .vsix
 //   sample    what `make run` serves: the sample project with its memories
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Steps } from './steps.mjs';
-import { Workbench } from './workbench.mjs';
+import { plain, Workbench } from './workbench.mjs';
 
 const [phase, url] = process.argv.slice(2);
 const { E2E_HOME: home, E2E_FOLDER: folder, E2E_SECOND: second } = process.env;
@@ -60,6 +62,7 @@ async function first() {
     const editor = await workbench.openFile('shop/payments.py', 34, 8);
     await nothingInterrupts();
     assert.deepEqual(await workbench.lenses(editor), []);
+    await workbench.statusBar.getByText('Mnemolens: restricted').waitFor();
     await steps.shot('restricted');
   });
 
@@ -359,6 +362,44 @@ async function folders() {
   });
 }
 
+async function wrong() {
+  await step('an interpreter without mnemolens is named in one message, with what to do', async () => {
+    await workbench.open(url);
+    const toast = workbench.toasts.filter({ hasText: 'Mnemolens' }).first();
+    await toast.waitFor({ timeout: 30000 });
+    await page.waitForTimeout(4000);  // a crash loop would say more
+    await steps.shot('wrong-interpreter');
+    assert.equal(await workbench.toasts.count(), 1);
+    const said = plain(await toast.innerText());
+    assert.match(said, /This interpreter has no mnemolens: \S*python/);
+    assert.match(said, /Open Settings/);
+    await workbench.statusBar.getByText('Mnemolens: no server').waitFor();
+    return JSON.stringify(said);
+  });
+}
+
+async function install() {
+  await step('without a server the extension asks before it installs one', async () => {
+    await workbench.open(url);
+    const toast = workbench.toasts.filter({ hasText: 'Mnemolens' }).first();
+    await toast.waitFor({ timeout: 30000 });
+    await steps.shot('install-question');
+    const said = plain(await toast.innerText());
+    await toast.getByRole('button', { name: 'Install', exact: true }).click();
+    await page.waitForTimeout(1500);
+    await steps.shot('installing');
+    return JSON.stringify(said);
+  });
+  await step('and the memories are there once it is installed', async () => {
+    await workbench.statusBar.getByText('Mnemolens', { exact: true }).waitFor({ timeout: 150000 });
+    const code = await workbench.openFile('shop/payments.py', 36, 10);
+    await workbench.lensesAre(code, { 'def charge(': '1 memory', 'def refund(': '1 memory' }, 30000);
+    await workbench.hover(code, 'def charge(', 'charge', 'one key for all attempts');
+    await steps.shot('installed');
+    await nothingInterrupts();
+  });
+}
+
 async function sample() {
   await step('the address that make run prints opens the sample, with no question of trust', async () => {
     await workbench.open(url);
@@ -381,7 +422,7 @@ async function sample() {
 }
 
 try {
-  await { first, again, worktree, folders, sample }[phase]();
+  await { first, again, worktree, folders, wrong, install, sample }[phase]();
   await step('no request left the machine', () => assert.deepEqual([...workbench.outside], []));
 } finally {
   steps.finish();
