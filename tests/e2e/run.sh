@@ -104,8 +104,14 @@ trap 'say; say "Stopped."; exit 0' INT TERM
 prepare_workbench
 "$node24" "$here/profile.mjs" "$home/data" "$python"
 install_vsix "$vsix"
-port=$(free_port "${PORT:-8137}")
-start_workbench "$port" ${trust[@]+"${trust[@]}"}
+port=${PORT:-8137}
+for _ in 1 2 3; do
+  port=$(free_port "$port")
+  status=0
+  start_workbench "$port" ${trust[@]+"${trust[@]}"} || status=$?
+  [ $status -eq 3 ] || break
+done
+[ $status -eq 0 ] || { say "The workbench could not be served on port $port."; exit 1; }
 address=$("$node24" -p '`http://127.0.0.1:${process.argv[1]}/?folder=${encodeURI(process.argv[2]).replaceAll("#", "%23").replaceAll("?", "%3F").replaceAll("&", "%26").replaceAll("+", "%2B")}`' "$port" "$folder")
 cat <<TEXT
 
@@ -119,5 +125,5 @@ cat <<TEXT
 TEXT
 wait "$workbench_pid" || true
 workbench_pid=
-say "The workbench has ended by itself; its log is $home/code-server.log"
+say "The workbench has ended by itself; its log is $workbench_log"
 exit 1

@@ -31,7 +31,6 @@ if [ "${1:-}" != --serve ]; then
   command -v nvim > /dev/null || missing+=(neovim)
 fi
 command -v git > /dev/null || missing+=(git)
-command -v curl > /dev/null || missing+=(curl)
 if [ ! -f "$stamp" ]; then  # two small native modules are compiled once
   command -v python3 > /dev/null || missing+=(python3)
   command -v make > /dev/null || missing+=(make)

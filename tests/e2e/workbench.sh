@@ -3,6 +3,8 @@
 # Binds 127.0.0.1 only. Keeps no process: `stop_workbench` ends what `start_workbench` began, by its id.
 
 workbench_pid=
+workbench_log=
+starts=0
 runtime_dir=
 
 node24=$tools/node/dist/bin/node
@@ -40,19 +42,25 @@ install_vsix() {
   }
 }
 
-# start_workbench PORT [more code-server options]
+# start_workbench PORT [more code-server options]: status 3 when another program has taken the port meanwhile.
 start_workbench() {
-  local port=$1 log=$home/code-server.log
+  local port=$1 tries=0
   shift
+  starts=$((starts + 1))
+  workbench_log=$home/code-server-$starts.log
+  : > "$workbench_log"
   "${code_server[@]}" --bind-addr "127.0.0.1:$port" --auth none --disable-telemetry --disable-update-check \
-    --disable-getting-started-override "$@" >> "$log" 2>&1 < /dev/null &
+    --disable-getting-started-override "$@" > "$workbench_log" 2>&1 < /dev/null &
   workbench_pid=$!
-  local tries=0
-  until curl -fsS --max-time 2 "http://127.0.0.1:$port/healthz" > /dev/null 2>&1; do
+  until grep -q 'HTTP server listening' "$workbench_log"; do
     tries=$((tries + 1))
+    if grep -q EADDRINUSE "$workbench_log"; then
+      stop_workbench
+      return 3
+    fi
     if [ $tries -gt 200 ] || ! kill -0 "$workbench_pid" 2> /dev/null; then
-      echo "The workbench did not start. The last lines of $log:" >&2
-      tail -n 20 "$log" >&2
+      echo "The workbench did not start. The last lines of $workbench_log:" >&2
+      tail -n 20 "$workbench_log" >&2
       return 1
     fi
     sleep 0.2
