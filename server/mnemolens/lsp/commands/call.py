@@ -7,10 +7,10 @@ from lsprotocol import types
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.symbols import Position
+from mnemolens.engine.json_form import JsonForm
 from mnemolens.engine.workspace import Workspace
 from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.params import Arguments, AtArguments
-from mnemolens.lsp.wire import Wire
 
 
 class At(NamedTuple):
@@ -60,9 +60,9 @@ class Call:
         position = self.ls.positions.from_client(arguments.position.lsp, place.line_text)
         return At(place.workspace, place.file, position)
 
-    def wire(self, workspace: Workspace) -> Wire:
+    def wire(self, workspace: Workspace) -> JsonForm:
         """Writes that folder's views for this client."""
-        return Wire(workspace, self.ls.positions)
+        return JsonForm(workspace, self.ls.positions.encoding)
 
 
 def require_file(at: At) -> str:

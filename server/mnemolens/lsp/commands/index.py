@@ -4,10 +4,10 @@ import asyncio
 
 from mnemolens import __version__
 from mnemolens.core.views import Json
+from mnemolens.engine.json_form import folder_status, index_report
 from mnemolens.lsp.commands.call import Call
 from mnemolens.lsp.indexing import index_folder
 from mnemolens.lsp.params import Arguments
-from mnemolens.lsp.wire import folder_status, index_report
 
 
 async def rebuild(call: Call, arguments: Arguments) -> Json:

@@ -1,10 +1,10 @@
 """`mnemolens.memory.link` and `.unlink`: to code, or to another memory."""
 
 from mnemolens.core.views import Json, LinkChange
+from mnemolens.engine.json_form import edges
 from mnemolens.engine.workspace import Workspace
 from mnemolens.lsp.commands.call import Call
 from mnemolens.lsp.params import LinkArguments
-from mnemolens.lsp.wire import edges
 
 
 async def link(call: Call, arguments: LinkArguments) -> Json:

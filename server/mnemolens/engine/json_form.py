@@ -1,4 +1,4 @@
-"""Views as the JSON that clients see: camelCase keys, times in UTC with Z, ranges in the client's encoding.
+"""Views as the JSON that programs see: camelCase keys, times in UTC with Z, ranges in the reader's encoding.
 
 The shapes are the contract's, written out one by one: a view that grows a field does not change them
 silently. Keys of user data (metadata, triggers) stay as they are.
@@ -11,7 +11,8 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from mnemolens.core.memories import Evidence, HistoryEntry, MemoryEdge
-from mnemolens.core.symbols import Range
+from mnemolens.core.symbols import Position, Range
+from mnemolens.core.text import Encoding, column_to_units
 from mnemolens.core.views import (
     AnchorView,
     CaptureView,
@@ -24,17 +25,22 @@ from mnemolens.core.views import (
     MemoryPage,
     MemoryView,
     PlaceView,
+    RankedMemory,
+    RecallView,
 )
 from mnemolens.engine.workspace import Workspace
-from mnemolens.lsp.positions import Positions
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
-    """Writes the views of one workspace for one client."""
+class JsonForm:
+    """Writes the views of one workspace for one reader.
+
+    Attributes:
+        encoding: the units that the reader counts characters of a line in.
+    """
 
     workspace: Workspace
-    positions: Positions
+    encoding: Encoding = "utf-16"
 
     def memory(self, view: MemoryView) -> Json:
         """A memory."""
@@ -79,12 +85,8 @@ class Wire:
         }
 
     def range(self, file: str, span: Range) -> Json:
-        """A range in `file`, in the client's encoding."""
-        there = self.positions.range_to_client(span, lambda line: self.workspace.line_text(file, line))
-        return {
-            "start": {"line": there.start.line, "character": there.start.character},
-            "end": {"line": there.end.line, "character": there.end.character},
-        }
+        """A range in `file`, in the reader's encoding."""
+        return {"start": self._position(file, span.start), "end": self._position(file, span.end)}
 
     def link(self, view: LinkView) -> Json:
         """A link to code."""
@@ -142,6 +144,40 @@ class Wire:
     def page(self, view: MemoryPage) -> Json:
         """A page of a list."""
         return {"memories": [self.memory(memory) for memory in view.memories], "total": view.total}
+
+    def ranked(self, view: RankedMemory) -> Json:
+        """A memory that was recalled, and why."""
+        return {
+            "memory": self.memory(view.view),
+            "score": view.score,
+            "weight": view.view.weight,
+            "activation": view.activation,
+            "truth": view.truth,
+            "layer": view.view.layer,
+            "verdict": view.view.verdict,
+            "own": view.own,
+            "why": list(view.why),
+            "path": [self.place(place) for place in view.path],
+        }
+
+    def recall(self, view: RecallView) -> Json:
+        """What a recall found."""
+        stats = view.stats
+        return {
+            "memories": [self.ranked(memory) for memory in view.memories],
+            "stats": {
+                "query": stats.query,
+                "totalMemories": stats.total_memories,
+                "layers": stats.layers,
+                "tokensUsed": stats.tokens_used,
+                "retrievalTimeMs": stats.retrieval_time_ms,
+            },
+        }
+
+    def _position(self, file: str, position: Position) -> Json:
+        line = self.workspace.line_text(file, position.line).rstrip(b"\r\n")
+        character = column_to_units(line, position.column, self.encoding)
+        return {"line": position.line, "character": character}
 
 
 def moment(value: datetime | None) -> str | None:
