@@ -25,6 +25,9 @@ SLOW_PARSE_MS = 15.0
 LARGE_BYTES = 131_072
 """A text above this size is parsed in slices from the start."""
 
+_FIRST_TIME_FACTOR = 10
+"""How much longer a first reading takes, at least, than catching up with a change."""
+
 _MAX_EDITS = 64
 """After so many scattered edits without a whole text the units are given up: reading anew is cheaper."""
 
@@ -67,6 +70,7 @@ class Document:
         self._steps: Iterator[None] | None = None
         self._deadline: float | None = None
         self._spent = 0.0  # seconds of this catching up so far
+        self._limit = 0.0  # seconds after which it counts as slow
         self.symbols = symbols or FileSymbols(language.name if language else "", partial=len(self.text) > 0)
         if language is None:
             self.symbols = FileSymbols("")
@@ -93,7 +97,7 @@ class Document:
                 self._spent += perf_counter() - started
                 return False
         self._spent += perf_counter() - started
-        self._slow = self._spent * 1000 > SLOW_PARSE_MS
+        self._slow = self._spent > self._limit
         self._steps = None
         self.pending = False
         return True
@@ -176,6 +180,7 @@ class Document:
             self._tree = None
             self._forget_units()
         self._odd = odd
+        self._limit = SLOW_PARSE_MS / 1000 * (1 if self._tree is not None else _FIRST_TIME_FACTOR)
         steps = self._catching_up(source)
         if self._slow:
             self._shift()
@@ -188,7 +193,7 @@ class Document:
             started = perf_counter()
             for _ in steps:
                 pass
-            self._slow = (perf_counter() - started) * 1000 > SLOW_PARSE_MS
+            self._slow = perf_counter() - started > self._limit
 
     def _catching_up(self, source: bytes) -> Iterator[None]:
         """The steps from the text to the symbols."""
