@@ -4,6 +4,7 @@ MnemolensError
 ├── InvalidArgument   an argument is missing or wrong; names the field
 ├── NotFound          no memory, anchor or folder of that name
 ├── OutOfScope        a file outside the folders that are open
+├── GraphUnavailable  the graph database is off or not built yet; the memories are not concerned
 └── StoreError        the journal can't be written; what was acknowledged is safe
 """
 
@@ -34,3 +35,7 @@ class OutOfScope(MnemolensError):
 
 class StoreError(MnemolensError):
     """The journal can't be written: disk full, no permission, a read-only folder."""
+
+
+class GraphUnavailable(MnemolensError):
+    """The graph database can't be asked: it is not installed, or can be kept nowhere; says why."""

@@ -147,7 +147,9 @@ def schema_statements() -> list[str]:
     relations = []
     for table in REL_TABLES.values():
         pairs = ", ".join(f"FROM {source} TO {target}" for source, target in table.pairs)
-        relations.append(f"CREATE REL TABLE {table.name}({pairs}{', ' * bool(table.columns)}{listed(table.columns)})")
+        relations.append(
+            f"CREATE REL TABLE {table.name}({pairs}{', ' * bool(table.columns)}{listed(table.columns)})"
+        )
     return nodes + relations
 
 

@@ -1,0 +1,241 @@
+"""The guard of user-written Cypher: lets read-only queries pass, and nothing that could touch a file.
+
+A read-only transaction of the database still reads and writes files (`LOAD FROM`, `COPY … TO`) and runs
+calls, so the text is checked before: cut into tokens as the database's own grammar does, one statement, a
+first keyword that reads, and none of the keywords that do more. Where this tokeniser and the database's could
+disagree (an unknown escape, a character of no token) the query is refused. Knows no database driver.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from mnemolens.core.errors import InvalidArgument
+
+MAX_QUERY: Final = 20_000
+MAX_RANGE: Final = 100_000
+"""The longest list that `range` may make, and the longest padding: the database makes it in one go."""
+
+_MAX_DEPTH: Final = 8
+_MAX_ITEMS: Final = 10_000
+_FIRST: Final = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN"})
+_REFUSED: Final = frozenset({
+    "CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "DROP", "ALTER", "COPY", "LOAD", "EXPORT",
+    "IMPORT", "ATTACH", "INSTALL", "USE", "CALL", "BEGIN", "COMMIT", "ROLLBACK", "CHECKPOINT",
+})  # fmt: skip
+_GREEDY: Final = frozenset({"RANGE", "REPEAT", "LPAD", "RPAD"})
+"""Functions that make as much as a number says."""
+
+_TOKEN = re.compile(
+    r"""
+      (?P<space>\s+)
+    | (?P<comment>//[^\r\n]*(?=\r?\n|\Z)|/\*.*?\*/)
+    | (?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+    | (?P<quoted>(?:`[^`]*`)+)
+    | (?P<parameter>\$(?:\w+|`[^`]*`))
+    | (?P<number>\d+\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?(?![\w]))
+    | (?P<word>[^\W\d]\w*)
+    | (?P<sign>[][(){}<>=+\-*/%^.,:;|!&~@#])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(?:[\\'\"bfnrtBFNRT]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
+_NAME = re.compile(r"[^\W\d]\w*", re.ASCII)
+_INT64: Final = range(-(2**63), 2**63)
+
+
+class Token(NamedTuple):
+    """One token that means something.
+
+    Attributes:
+        kind: "string", "quoted", "parameter", "number", "word" or "sign".
+    """
+
+    kind: str
+    text: str
+
+
+def check_query(cypher: object, parameters: object = None) -> dict[str, Any]:
+    """Lets a read-only query pass.
+
+    Returns:
+        The parameters, checked.
+
+    Raises:
+        InvalidArgument: the query is not allowed, or parameters are wrong; names the field.
+    """
+    if not isinstance(cypher, str):
+        raise InvalidArgument("cypher", "must be a text")
+    given = _check_parameters({} if parameters is None else parameters)
+    tokens = tokens_of(cypher)
+    while tokens and tokens[-1] == (("sign", ";")):
+        tokens.pop()
+    if not tokens:
+        raise InvalidArgument("cypher", "is empty")
+    if ("sign", ";") in tokens:
+        raise InvalidArgument("cypher", "one statement at a time: no `;` inside")
+    _check_words(tokens)
+    _check_amounts(tokens, given)
+    _check_names(tokens, given)
+    return given
+
+
+def tokens_of(cypher: str) -> list[Token]:
+    """The query's tokens, without white space and comments.
+
+    Raises:
+        InvalidArgument: something in it is no token, or is not closed.
+    """
+    if len(cypher) > MAX_QUERY:
+        raise InvalidArgument("cypher", f"is longer than {MAX_QUERY:,} characters")
+    tokens = []
+    at = 0
+    while at < len(cypher):
+        found = _TOKEN.match(cypher, at)
+        if found is None:
+            raise InvalidArgument("cypher", _stumbled(cypher, at))
+        kind, text = str(found.lastgroup), found.group()
+        if kind == "string":
+            _check_escapes(text, at)
+        if kind not in {"space", "comment"}:
+            tokens.append(Token(kind, text))
+        at = found.end()
+    return tokens
+
+
+def _stumbled(cypher: str, at: int) -> str:
+    opened = {"'": "a string", '"': "a string", "`": "a quoted name"}.get(cypher[at])
+    if cypher.startswith("/*", at):
+        opened = "a comment"
+    if opened:
+        return f"{opened} is opened at character {at + 1} and not closed"
+    return f"can't be read at character {at + 1}: {cypher[at]!r}"
+
+
+def _check_escapes(text: str, at: int) -> None:
+    place = 1
+    while (place := text.find("\\", place)) >= 0:
+        found = _ESCAPE.match(text, place)
+        if found is None:
+            raise InvalidArgument("cypher", f"unknown escape {text[place : place + 2]!r} at {at + place + 1}")
+        place = found.end()
+
+
+def _folded(word: str) -> str:
+    """A word as a lenient reader would take it: look-alikes and case do not hide a keyword."""
+    return unicodedata.normalize("NFKC", word).casefold().upper()
+
+
+def _check_words(tokens: Sequence[Token]) -> None:
+    first = tokens[0]
+    if first.kind != "word" or _folded(first.text) not in _FIRST:
+        raise InvalidArgument(
+            "cypher",
+            f"must begin with MATCH, OPTIONAL MATCH, UNWIND, WITH or RETURN, not {first.text[:40]!r}",
+        )
+    for before, token in zip([Token("sign", ";"), *tokens], tokens, strict=False):
+        if token.kind != "word":
+            continue
+        word = _folded(token.text)
+        if word in _REFUSED and before.text != ".":
+            raise InvalidArgument(
+                "cypher", f"only reading is allowed: {word} is not (a name that reads so goes in backticks)"
+            )
+
+
+def _check_amounts(tokens: Sequence[Token], parameters: Mapping[str, Any]) -> None:
+    """Amounts must be plain, small numbers: `range(1, 1000000000)` takes gigabytes, and nothing stops it."""
+    for at, token in enumerate(tokens):
+        called = at + 1 < len(tokens) and tokens[at + 1].text == "("
+        name = _folded(token.text.strip("`"))
+        if token.kind not in {"word", "quoted"} or not called or name not in _GREEDY:
+            continue
+        arguments = list(_arguments(tokens, at + 2))
+        amounts = arguments if name == "RANGE" else arguments[1:2]
+        for argument in amounts:
+            amount = _amount(argument, parameters)
+            if amount is None or abs(amount) > MAX_RANGE:
+                raise InvalidArgument(
+                    "cypher", f"{name.lower()}() takes plain numbers up to {MAX_RANGE:,} here"
+                )
+
+
+def _arguments(tokens: Sequence[Token], at: int) -> Iterator[list[Token]]:
+    depth = 0
+    argument: list[Token] = []
+    for token in tokens[at:]:
+        if token.text in {")", "]", "}"} and token.kind == "sign":
+            if depth == 0:
+                break
+            depth -= 1
+        elif token.text in {"(", "[", "{"} and token.kind == "sign":
+            depth += 1
+        if token == ("sign", ",") and depth == 0:
+            yield argument
+            argument = []
+        else:
+            argument.append(token)
+    yield argument
+
+
+def _amount(argument: Sequence[Token], parameters: Mapping[str, Any]) -> int | None:
+    signs = [token for token in argument if token == ("sign", "-")]
+    rest = [token for token in argument if token != ("sign", "-")]
+    if len(rest) != 1 or len(signs) > 1:
+        return None
+    if rest[0].kind == "number" and rest[0].text.isdecimal():
+        return int(rest[0].text)
+    if rest[0].kind == "parameter":
+        value = parameters.get(rest[0].text[1:])
+        return value if isinstance(value, int) else None
+    return None
+
+
+def _check_names(tokens: Sequence[Token], parameters: Mapping[str, Any]) -> None:
+    named = {token.text[1:] for token in tokens if token.kind == "parameter"}
+    missing, unknown = sorted(named - parameters.keys()), sorted(parameters.keys() - named)
+    if missing:
+        raise InvalidArgument("parameters", f"no value for ${missing[0]}")
+    if unknown:
+        raise InvalidArgument("parameters", f"the query has no ${unknown[0]}")
+
+
+def _check_parameters(parameters: object) -> dict[str, Any]:
+    if not isinstance(parameters, Mapping):
+        raise InvalidArgument("parameters", "must be an object of names and values")
+    count = [0]
+    for name, value in parameters.items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise InvalidArgument("parameters", f"{name!r} is no name")
+        _check_value(f"parameters.{name}", value, 0, count)
+    return dict(parameters)
+
+
+def _check_value(field: str, value: object, depth: int, count: list[int]) -> None:
+    count[0] += 1
+    if depth > _MAX_DEPTH or count[0] > _MAX_ITEMS:
+        raise InvalidArgument(field, f"holds more than {_MAX_ITEMS:,} values, or is nested too deeply")
+    if isinstance(value, list | tuple):
+        for item in value:
+            _check_value(field, item, depth + 1, count)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise InvalidArgument(field, "keys must be texts")
+            _check_value(field, item, depth + 1, count)
+    elif value is not None:
+        _check_scalar(field, value)
+
+
+def _check_scalar(field: str, value: object) -> None:
+    if isinstance(value, int) and value not in _INT64:
+        raise InvalidArgument(field, "is no 64-bit number")
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InvalidArgument(field, "is no valid text") from None
+    elif not isinstance(value, bool | int | float | datetime):
+        raise InvalidArgument(field, f"a {type(value).__name__} can't be given to a query")
