@@ -611,3 +611,15 @@ class TestBeforeTheIndexIsBuilt:
         assert folder.workspace.get(memory_id, folder.now).anchors[0].at.id == "billing.py::charge"
         assert folder.lenses("copy.py") == {}
         folder.close()
+
+
+def test_opening_a_huge_file_forgets_nothing_while_it_is_parsed(tmp_path):
+    body = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(6000))
+    folder = Folder(tmp_path, {"huge.py": body})
+    folder.capture("noted", "huge.py", "return 3000")
+    folder.open("huge.py")
+    assert list(folder.lenses("huge.py").values()) == ["1 memory"]
+    while not folder.workspace.parse_pending(50):
+        pass
+    assert folder.titles("huge.py", "f3000(") == ["noted"]
+    folder.close()

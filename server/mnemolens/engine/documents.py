@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from mnemolens.codegraph.document import Document
 from mnemolens.codegraph.languages import language_named, language_of
+from mnemolens.core.symbols import FileSymbols
 from mnemolens.core.text import TextChange
 
 QUIET = timedelta(seconds=2)
@@ -45,10 +46,17 @@ class OpenDocuments:
         found = self._open.get(file)
         return found.document if found else None
 
-    def open(self, file: str, language_id: str, text: str) -> Document:
-        """Opens, or replaces the text of a document that was open already."""
+    def open(self, file: str, language_id: str, text: str, known: FileSymbols | None = None) -> Document:
+        """Opens, or replaces the text of a document that was open already.
+
+        Args:
+            file: its name.
+            language_id: the client's; the file's ending counts where that is unknown.
+            text: as the editor has it.
+            known: the file's symbols as far as they are known, to show while a large text is being parsed.
+        """
         language = language_named(language_id) or language_of(file)
-        document = Document(text, language)
+        document = Document(text, language, symbols=known)
         self._open[file] = OpenDocument(file, document)
         return document
 

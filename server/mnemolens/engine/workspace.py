@@ -128,7 +128,7 @@ class Workspace:
 
     def open_document(self, file: str, language_id: str, text: str) -> None:
         """The editor shows the file: its text counts from now on, not the disk's."""
-        document = self._documents.open(file, language_id, text)
+        document = self._documents.open(file, language_id, text, self._code.index.get(file))
         self._put(file, document)
         self._settle([file])
 
