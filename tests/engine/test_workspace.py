@@ -623,3 +623,18 @@ def test_opening_a_huge_file_forgets_nothing_while_it_is_parsed(tmp_path):
         pass
     assert folder.titles("huge.py", "f3000(") == ["noted"]
     folder.close()
+
+
+def test_every_change_that_a_lens_shows_grows_the_generation(shop):
+    def grows(act):
+        before = shop.workspace.generation
+        act()
+        return shop.workspace.generation > before
+
+    ids = []
+    assert grows(lambda: ids.append(shop.remember(NOTE, *HERE)))
+    for write in (shop.workspace.forget, shop.workspace.restore):
+        assert grows(lambda write=write: shop.commit(write(ids[0], shop.now)))
+    assert grows(lambda: shop.write_seen("billing.py", BILLING[BILLING.index("def refund") :]))
+    assert not grows(lambda: shop.write_seen("unrelated.py", "def other(): ...\n"))
+    assert not grows(lambda: shop.run(shop.workspace.access(ids, shop.now)))

@@ -56,13 +56,23 @@ class CodeFacts(Code, SymbolLookup, Protocol):
 
 @dataclass(slots=True)
 class _Derived:
-    """All that is derived for one memory."""
+    """All that is derived for one memory.
 
+    Attributes:
+        hidden: the memory is forgotten: its links are kept, but nothing shows them.
+    """
+
+    hidden: bool = False
     links: tuple[Link, ...] = ()
     placements: dict[str, Placement] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
     hashes: frozenset[str] = frozenset()
+
+    @property
+    def shown(self) -> tuple[object, ...]:
+        """What a lens or a hover depends on."""
+        return self.hidden, self.links, self.placements
 
 
 class Links:
@@ -182,7 +192,7 @@ class Links:
         after = self._derive(memory, before)
         self._derived[memory_id] = after
         self._index(memory, after)
-        return before is None or (before.links, before.placements) != (after.links, after.placements)
+        return before is None or before.shown != after.shown
 
     def _derive(self, memory: Memory, before: _Derived | None) -> _Derived:
         anchors = [a for a in self._state.anchors_of(memory.id) if self._counts(a, memory)]
@@ -200,6 +210,7 @@ class Links:
             self._want_anchor(memory, found, anchors)
         unplaced = [a for a in anchors if placements[a.id].at is None]
         return _Derived(
+            hidden=memory.status == "forgotten",
             links=_one_a_place(links),
             placements=placements,
             names=named | names_in_metadata(memory.metadata),
@@ -290,7 +301,7 @@ class Links:
             self._by_file[file].add(memory.id)
         for value in derived.hashes:
             self._by_hash[value].add(memory.id)
-        if memory.status == "forgotten":
+        if derived.hidden:
             return
         for link in derived.links:
             if not link.candidate:
