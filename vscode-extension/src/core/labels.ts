@@ -114,10 +114,11 @@ export function memoryDetail(memory: Memory, place: Place | undefined): string {
   if (place !== undefined) {
     parts.push(`on ${placeLabel(place)}${place.qualname === '' ? '' : ` in ${plain(place.file)}`}`);
   }
-  const title = memoryTitle(memory);
-  const content = plain(memory.content, 120);
-  if (content !== title) {
-    parts.push(content);
+  const title = memoryTitle(memory).replace(/…$/u, '');
+  const content = plain(memory.content, 200);
+  const rest = content.startsWith(title) ? content.slice(title.length).replace(/^[\s.;:!?–—-]+/u, '') : content;
+  if (rest !== '') {
+    parts.push(plain(rest, 120));
   }
   return parts.join(' · ');
 }
