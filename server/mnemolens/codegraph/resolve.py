@@ -127,15 +127,20 @@ def bases_of(index: CodeIndex, key: SymbolKey) -> list[Resolved]:
 
 def imported_files(index: CodeIndex, file: str) -> list[str]:
     """The files that a file imports, without repetition, in the order of the imports."""
+    return list(dict.fromkeys(target for target, _ in imports_of(index, file)))
+
+
+def imports_of(index: CodeIndex, file: str) -> list[tuple[str, str]]:
+    """(file, name that it or a part of it is bound to; "*" for everything), in the order of the imports."""
     view = index.view(file)
     if view is None:
         return []
     resolver = _Resolver(index, file, view)
-    found: dict[str, None] = {}
+    found: dict[tuple[str, str], None] = {}
     for item in view.symbols.imports:
         target = resolver.imported(item, 0) if item.name != "*" else resolver.module(item.module)
         if target is not None and target.key is not None and target.key.file != file:
-            found[target.key.file] = None
+            found[target.key.file, item.alias or "*"] = None
     return list(found)
 
 

@@ -11,6 +11,7 @@ import errno
 import json
 import logging
 import queue
+import re
 import shutil
 import tempfile
 import threading
@@ -61,6 +62,9 @@ _MAX_GROWTH: Final = 1 << 30
 _JOINED: Final = 4
 _MAX_LOSSES: Final = 3
 _CHUNK: Final = 500
+_LABELS: Final = re.compile(r"LABEL\((\w+)\._ID,\[[^]]*\]\)")
+"""The database names a column of `label(x)` by all the labels that x could have."""
+
 _SPECIAL_IN_PATHS: Final = frozenset("*?[]{}")
 
 
@@ -439,7 +443,7 @@ class _Database:
                 result = self._connection.execute(cypher, parameters)
                 if isinstance(result, list):
                     raise InvalidArgument("cypher", "one statement at a time")
-                columns = tuple(result.get_column_names())
+                columns = tuple(_LABELS.sub(r"LABEL(\1)", name) for name in result.get_column_names())
                 rows: list[tuple[Any, ...]] = []
                 while len(rows) < limit and result.has_next() and not watch.fired:
                     rows.append(tuple(plain(value) for value in result.get_next()))

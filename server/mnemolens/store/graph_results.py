@@ -32,8 +32,8 @@ def plain(value: Any) -> Any:
     """`value` as JSON holds it.
 
     Times become ISO 8601 in UTC, durations seconds, nodes and relations objects whose `_id`, `_src` and
-    `_dst` are text and which have the properties of their own table only (the database adds those of all others
-    where a variable may stand for several); what is not a finite number becomes None, anything unknown its text.
+    `_dst` are text and which have the properties of their own table only (the database adds those of others
+    where a variable may stand for several); what is not a finite number becomes None, the unknown its text.
     """
     if value is None or isinstance(value, str | bool | int):
         return value
