@@ -420,13 +420,17 @@ class MergedState:
 
     def history(self, memory_id: str) -> tuple[HistoryEntry, ...]:
         """The memory's life, oldest first, without accesses and recalls. `by` is "" where nobody is named."""
+        return tuple(entry for _, entry in self.entries(memory_id))
+
+    def entries(self, memory_id: str) -> list[tuple[str, HistoryEntry]]:
+        """The history with the id of each event."""
         state = self._memories.get(memory_id)
         if state is None:
-            return ()
+            return []
         entries = dict(state.history)
         for anchor_id in state.anchors:
             entries.update(self._anchors[anchor_id].history)
-        return tuple(entry for _, entry in sorted(entries.items(), key=lambda item: (item[1].clock, item[0])))
+        return sorted(entries.items(), key=lambda item: (item[1].clock, item[0]))
 
     def stamps(self, memory_id: str) -> Stamps:
         """When each part of the memory was last written; empty for unknown and purged ones."""

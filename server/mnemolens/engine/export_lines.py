@@ -1,0 +1,362 @@
+"""Memories as the lines of an export: all that the journal says of them now, in the wire's camelCase.
+
+One line holds one memory: its record, its anchors with their whole birth, its links, its edges, and its
+history with event ids and clocks, from which an import makes the same events again. Texts that were edited
+away are not in it; purged memories neither. Pure: takes events and views, gives objects. Reading lines back
+is `import_lines.py`'s.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from mnemolens.core.events import (
+    MEMORY_FIELDS,
+    AnchorAlias,
+    AnchorConfirm,
+    AnchorDrop,
+    AnchorPut,
+    AnchorUnalias,
+    EdgeDrop,
+    EdgePut,
+    Event,
+    EventData,
+    MemoryAccess,
+    MemoryPurge,
+    MemoryPut,
+    MemoryTogether,
+    NodeDrop,
+    NodePut,
+    SuggestionRefuse,
+)
+from mnemolens.core.memories import Anchor, CodeState, Evidence, HistoryEntry, Memory, MemoryEdge
+from mnemolens.core.symbols import SymbolKey
+from mnemolens.core.views import AnchorView, Json, LinkView, MemoryDetail, PlaceView
+from mnemolens.store.merge import MergedState
+
+Details = Callable[[str], MemoryDetail | None]
+"""What is derived of a memory in this worktree; None where nobody has looked."""
+
+_USER_KEYS: Final = frozenset({"meta"})
+"""Fields of events whose keys are the user's own."""
+
+
+def no_details(_memory_id: str) -> None:
+    """For an export without the code: weights, verdicts and links are left out."""
+
+
+def encode(line: Json) -> bytes:
+    """An object as a line of the file, newline included."""
+    text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace") + b"\n"
+
+
+class Export:
+    """The journal's events, sorted by the memory they are about.
+
+    Attributes:
+        state: what the events mean together.
+    """
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        ordered = sorted(events, key=lambda event: (event.clock, event.id))
+        self.state = MergedState()
+        self.state.apply(ordered)
+        self._noted: defaultdict[str, dict[str, Event]] = defaultdict(dict)
+        self._others: defaultdict[str, list[Event]] = defaultdict(list)
+        self._accesses: defaultdict[str, dict[str, Event]] = defaultdict(dict)
+        self._owners: dict[str, str] = {}
+        for event in ordered:
+            self._sort_in(event)
+        memories = [memory for one in self.state.memories() if (memory := self.state.memory(one))]
+        self.memories = sorted(memories, key=lambda memory: (memory.created_at, memory.id))
+
+    def lines(self, details: Details = no_details) -> Iterator[Json]:
+        """One object a memory, oldest first; then one a node of the memory graph that is no memory."""
+        for memory in self.memories:
+            yield self._memory_line(memory, details(memory.id))
+        known = {memory.id for memory in self.memories}
+        for node in sorted((self._noted.keys() | self._others.keys()) - known):
+            history = [one for one in self._history(node) if one["op"].startswith("edge.")]
+            events = self._events(node)
+            if history or events:
+                edges = [edge_json(edge) for edge in self.state.edges_of(node)]
+                yield {"node": node, "edges": edges, "history": history, "events": events}
+
+    def _memory_line(self, memory: Memory, detail: MemoryDetail | None) -> Json:
+        views = {view.id: view for view in detail.anchors} if detail else {}
+        line: Json = {
+            "memory": memory_json(memory, detail),
+            "anchors": [
+                _anchor_json(anchor, views.get(anchor.id)) for anchor in self.state.anchors_of(memory.id)
+            ],
+            "links": [_link_json(link) for link in detail.links] if detail else [],
+            "edges": [edge_json(edge) for edge in self.state.edges_of(memory.id)],
+            "history": self._history(memory.id),
+        }
+        events = self._events(memory.id)
+        return {**line, "events": events} if events else line
+
+    def _sort_in(self, event: Event) -> None:
+        data = event.data
+        if isinstance(data, MemoryPurge):
+            return
+        if isinstance(data, MemoryAccess):
+            for memory, count in data.counts.items():
+                self._count(memory, count, event, data)
+        elif isinstance(data, MemoryTogether):
+            living = tuple(sorted({one for one in data.memories if not self.state.is_purged(one)}))
+            if len(living) > 1:
+                self._put_other(living[0], event._replace(data=data.model_copy(update={"memories": living})))
+        elif isinstance(data, NodePut | NodeDrop):
+            self._put_other(data.node, event)
+        elif isinstance(data, SuggestionRefuse):
+            self._put_other(data.memory, event)
+        else:
+            self._note(event, self._owners_of(data))
+
+    def _owners_of(self, data: EventData) -> tuple[str, ...]:
+        """The memories whose history the event is part of."""
+        if isinstance(data, EdgePut | EdgeDrop):
+            return data.source, data.target
+        if isinstance(data, AnchorDrop | AnchorAlias | AnchorUnalias | AnchorConfirm):
+            owner = self._owners.get(data.anchor)
+            return () if owner is None else (owner,)
+        if isinstance(data, AnchorPut):
+            self._owners.setdefault(data.anchor, data.memory)
+        return (getattr(data, "memory", ""),)
+
+    def _note(self, event: Event, owners: tuple[str, ...]) -> None:
+        if not any(self.state.is_purged(owner) for owner in owners):
+            for owner in owners:
+                self._noted[owner][event.id] = event
+
+    def _put_other(self, owner: str, event: Event) -> None:
+        if not self.state.is_purged(owner) and all(event.id != one.id for one in self._others[owner]):
+            self._others[owner].append(event)
+
+    def _count(self, memory: str, count: int, event: Event, data: MemoryAccess) -> None:
+        """Keep what counts of the accesses: for each writer the highest count, and the latest time."""
+        if self.state.is_purged(memory):
+            return
+        known = self._accesses[memory].get(event.writer)
+        before = None if known is None else known.data
+        at = data.at
+        if known is not None and isinstance(before, MemoryAccess):
+            at = max(at, before.at)
+            if before.counts[memory] >= count:
+                event, count = known, before.counts[memory]
+        kept = MemoryAccess(counts={memory: count}, at=at)
+        self._accesses[memory][event.writer] = event._replace(data=kept)
+
+    def _history(self, owner: str) -> list[Json]:
+        live = {anchor.id for anchor in self.state.anchors_of(owner)}
+        found = []
+        for entry, event in self._entries(owner):
+            line = history_json(entry)
+            line["id"] = event.id
+            data = _data_json(event, live)
+            if data:
+                line["data"] = data
+            found.append(line)
+        return found
+
+    def _entries(self, owner: str) -> Iterator[tuple[HistoryEntry, Event]]:
+        """The history as `memory.get` shows it, each entry with its event."""
+        events = self._noted.get(owner, {})
+        for event_id, entry in self.state.entries(owner):
+            event = events.get(event_id)
+            if event is not None:
+                yield entry, event
+
+    def _events(self, owner: str) -> list[Json]:
+        """What is no part of the history: accesses, recalls together, refused suggestions, nodes."""
+        found = [*self._accesses.get(owner, {}).values(), *self._others.get(owner, ())]
+        found.sort(key=lambda event: (event.clock, event.id))
+        return [
+            {
+                "clock": event.clock,
+                "op": event.data.op,
+                "by": event.data.by or "",
+                "id": event.id,
+                "data": _dump(event.data),
+            }
+            for event in found
+        ]
+
+
+def memory_json(memory: Memory, detail: MemoryDetail | None = None) -> Json:
+    """A memory, without what depends on the code and the time where nobody has looked."""
+    derived = (
+        {"weight": detail.view.weight, "layer": detail.view.layer, "verdict": detail.view.verdict}
+        if detail
+        else {}
+    )
+    return {
+        "id": memory.id,
+        "type": memory.type,
+        "title": memory.title,
+        "content": memory.content,
+        "tags": list(memory.tags),
+        "metadata": memory.metadata,
+        "importance": memory.importance,
+        "pinned": memory.pinned,
+        "status": memory.status,
+        **derived,
+        "accessCount": memory.access_count,
+        "createdAt": _moment(memory.created_at),
+        "accessedAt": _moment(memory.accessed_at),
+        "sessionId": memory.session_id,
+        "agentId": memory.agent_id,
+        "author": memory.author,
+        "parentId": memory.parent_id,
+        "expiresAt": _moment(memory.expires_at),
+        "dueAt": _moment(memory.due_at),
+        "trigger": memory.trigger,
+        "born": {"commit": memory.born.commit, "branch": memory.born.branch},
+        "tokenCount": memory.token_count,
+        "contentHash": memory.content_hash,
+    }
+
+
+def edge_json(edge: MemoryEdge) -> Json:
+    """An edge between two memories."""
+    return {
+        "sourceId": edge.source_id,
+        "targetId": edge.target_id,
+        "type": edge.type,
+        "weight": edge.weight,
+        "createdAt": _moment(edge.created_at),
+    }
+
+
+def history_json(entry: HistoryEntry) -> Json:
+    """One entry of a history."""
+    return {
+        "clock": entry.clock,
+        "op": entry.op,
+        "by": entry.by,
+        "fields": [camel(name) for name in entry.fields],
+    }
+
+
+def camel(name: str) -> str:
+    """`created_at` as the wire has it: `createdAt`."""
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def _anchor_json(anchor: Anchor, view: AnchorView | None) -> Json:
+    birth, state = anchor.birth, anchor.birth.state
+    line: Json = {
+        "id": anchor.id,
+        "context": anchor.context,
+        "relevance": anchor.relevance,
+        "evidence": None if anchor.evidence is None else _evidence_json(anchor.evidence),
+        "createdAt": _moment(anchor.created_at),
+        "birth": {
+            "kind": birth.kind,
+            **_key_json(state.key),
+            "signature": birth.signature,
+            "fullHash": state.full_hash,
+            "bodyHash": state.body_hash,
+            "fingerprint": state.fingerprint,
+            "tokenCount": birth.token_count,
+            "neighbours": list(birth.neighbours),
+            "snippet": birth.snippet,
+            "commit": state.commit,
+            "branch": birth.branch,
+            "algo": birth.algo,
+        },
+        "aliases": [_state_json(alias) for alias in anchor.aliases],
+        "refused": [_key_json(key) for key in sorted(anchor.refused)],
+        "confirmations": [_state_json(one) for one in anchor.confirmations],
+    }
+    if view is not None:
+        line |= {
+            "at": None if view.at is None else _place_json(view.at),
+            "verdict": view.verdict,
+            "edited": view.edited,
+            "stage": view.stage,
+            "score": view.score,
+            "candidates": [{**_place_json(one.place), "score": one.score} for one in view.candidates],
+        }
+    return line
+
+
+def _link_json(link: LinkView) -> Json:
+    return {
+        "target": _place_json(link.target),
+        "relevance": link.relevance,
+        "context": link.context,
+        "evidence": None if link.evidence is None else _evidence_json(link.evidence),
+        "timestamp": _moment(link.timestamp),
+        "candidate": link.candidate,
+    }
+
+
+def _place_json(place: PlaceView) -> Json:
+    """A place without its range: that is of one client and one moment."""
+    return {"kind": place.kind, **_key_json(place.key), "range": None}
+
+
+def _key_json(key: SymbolKey) -> Json:
+    return {"file": key.file, "qualname": key.qualname, "ordinal": key.ordinal, "id": key.id}
+
+
+def _state_json(state: CodeState) -> Json:
+    return {
+        **_key_json(state.key),
+        "fullHash": state.full_hash,
+        "bodyHash": state.body_hash,
+        "fingerprint": state.fingerprint,
+        "commit": state.commit,
+    }
+
+
+def _evidence_json(evidence: Evidence) -> Json:
+    return {
+        "field": evidence.field,
+        "start": evidence.start,
+        "end": evidence.end,
+        "rule": evidence.rule,
+        "text": evidence.text,
+    }
+
+
+def _data_json(event: Event, live_anchors: set[str]) -> Json:
+    """What an event said, less what stands elsewhere in the line and what no longer counts."""
+    data = event.data
+    if isinstance(data, MemoryPut):
+        said: Json = {
+            "metadata": list(data.meta),
+            "tagsAdd": list(data.tags_add),
+            "tagsRemove": list(data.tags_remove),
+            "set": {name: value for name, value in data.set.items() if name not in MEMORY_FIELDS},
+        }
+        return {name: value for name, value in said.items() if value}
+    if isinstance(data, AnchorPut) and data.anchor in live_anchors:
+        return {"anchor": data.anchor} | ({"supersedes": data.supersedes} if data.supersedes else {})
+    return _dump(data)
+
+
+def _dump(data: BaseModel) -> Json:
+    dumped = data.model_dump(mode="json", exclude_defaults=True, exclude={"by", "memory", "node"})
+    return {
+        camel(name): value if name in _USER_KEYS else _camel_keys(name, value)
+        for name, value in dumped.items()
+    }
+
+
+def _camel_keys(field: str, value: Any) -> Any:
+    if isinstance(value, Mapping) and field != "counts":
+        return {camel(name): _camel_keys(name, inner) for name, inner in value.items()}
+    return value
+
+
+def _moment(value: datetime | None) -> str | None:
+    return None if value is None else value.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
