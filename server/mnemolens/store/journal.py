@@ -86,7 +86,8 @@ class _Purge:
     """A purge that waits.
 
     Attributes:
-        payloads: its events; none where another process wrote them, and only our own segment is cleaned.
+        payloads: its events; none where they were written before: then our own segment is cleaned, and what
+            was pending is looked at again.
     """
 
     memories: frozenset[str]
@@ -149,6 +150,7 @@ class Journal:
         self._reading = threading.Lock()  # guards _segments, _older, _foreign, _purged
         self._foreign: list[Event] = []  # found while taking a segment; for the next refresh
         self._purged: set[str] = set()  # of all purges that were read
+        self._pending: dict[Path, frozenset[str]] = {}  # segments that others hold, and what is to go
         self._queue: deque[_Request | _Purge] = deque()
         self._wake = threading.Condition()  # guards _queue, _closing, _thread
         self._closing = False
@@ -181,7 +183,7 @@ class Journal:
             events += self._segments.read(own=self.writer)
             purged = self._note_purges(events)
         self._clock.observe(event.clock for event in events)
-        if purged and self.writer is not None:
+        if (purged and self.writer is not None) or self._pending:
             self._enqueue(_Purge(purged, (), Future()))
         return events
 
@@ -420,7 +422,7 @@ class Journal:
                 self._note_purges(events)
         try:
             own = self._clean_own(purge.memories)
-            others = self._clean_others(purge.memories) if purge.payloads else Cleaned()
+            others = self._clean_others(purge.memories) if purge.payloads else self._clean_pending()
         except Exception as error:  # noqa: BLE001 - a future that never resolves would hang its waiter
             purge.future.set_exception(error)
             return
@@ -478,7 +480,21 @@ class Journal:
                     removed.append(path.name)
                 elif _may_hold(path, memories):
                     pending.append(path.name)
+                    if trusted:
+                        self._pending[path] = self._pending.get(path, frozenset()) | frozenset(memories)
         return Cleaned(tuple(removed), tuple(pending))
+
+    def _clean_pending(self) -> Cleaned:
+        """Rewrite what others held and hold no more: they may have ended before they heard of the purge."""
+        removed: list[str] = []
+        for path, memories in list(self._pending.items()):
+            is_own = path == self._own_path()  # then it was cleaned when it was taken
+            done = not is_own and _clean_unheld(path, memories)
+            if done:
+                removed.append(path.name)
+            if is_own or done or not _is_held(path):
+                del self._pending[path]
+        return Cleaned(removed=tuple(removed))
 
     def _own_path(self) -> Path | None:
         return None if self._held is None else self._held.path
@@ -635,6 +651,17 @@ def _clean_unheld(path: Path, memories: Collection[str]) -> bool:
             lock.release()
     except (OSError, LockUnavailable):
         return False
+
+
+def _is_held(path: Path) -> bool:
+    """Whether somebody holds the segment."""
+    try:
+        lock = FileLock.try_acquire(path.with_suffix(".lock"))
+    except LockUnavailable:
+        return False
+    if lock is not None:
+        lock.release()
+    return lock is None
 
 
 def _is_once(path: Path) -> bool:
