@@ -11,9 +11,7 @@ from mnemolens.cli.main import main
 
 
 def test_version(capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(["--version"])
-    assert caught.value.code == 0
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"mnemolens {__version__}\n"
 
 
@@ -28,24 +26,42 @@ def test_version_needs_no_heavy_import():
     script = """
 import sys
 from mnemolens.cli.main import main
-try:
-    main(["--version"])
-except SystemExit:
-    print(sorted({"pygls", "lsprotocol", "pydantic", "tree_sitter", "kuzu"} & set(sys.modules)))
+assert main(["--version"]) == 0
+heavy = {"pygls", "lsprotocol", "pydantic", "tree_sitter", "kuzu", "rich", "asyncio"}
+print(sorted(heavy & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [[], ["nonsense"], ["serve", "--tcp", "nowhere"], ["serve", "--tcp", "h:99999"], ["serve", "--tcp"]],
+    ("arguments", "named"),
+    [
+        (["nonsense"], "nonsense"),
+        (["recal"], "recall"),
+        (["recall", "--frobnicate"], "--frobnicate"),
+        (["show"], "ID"),
+        (["remember", "x", "--importance", "2"], "--importance"),
+        (["remember", "x", "--type", "vague"], "vague"),
+        (["serve", "--tcp", "nowhere"], "HOST:PORT"),
+        (["serve", "--tcp", "h:99999"], "HOST:PORT"),
+        (["serve", "--tcp"], "--tcp"),
+    ],
 )
-def test_wrong_use(arguments, capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code == 2
-    assert "mnemolens" in capsys.readouterr().err
+def test_wrong_use_is_one_line_that_says_what_to_change(arguments, named, capsys):
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    [line] = captured.err.splitlines()
+    assert line.startswith("mnemolens: ")
+    assert named in line
+
+
+def test_without_a_command_the_help_is_shown(capsys):
+    assert main([]) == 2
+    captured = capsys.readouterr()
+    assert "recall" in captured.out
+    assert captured.err == ""
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.1", "example.org", "[::]"])

@@ -5,43 +5,34 @@ Owns the command's output. Writes nothing into the folder; what it parses stays 
 
 import asyncio
 import json
-import os
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mnemolens.core.settings import (
-    FILE_NAME,
-    Notice,
-    Settings,
-    SettingsSources,
-    read_repository_file,
-    resolve_settings,
-)
+from mnemolens.cli.progress import Progress
+from mnemolens.cli.session import open_folder
 from mnemolens.core.views import IndexReport, PlaceView
 from mnemolens.engine.workspace import Workspace
-
-_PROGRESS_SECONDS = 0.1
 
 
 def run(folder: Path, *, as_json: bool) -> int:
     """Index `folder`.
 
     Args:
-        folder: the folder; must exist.
+        folder: the folder.
         as_json: write one symbol a line to stdout instead of the totals.
 
     Returns:
-        The exit code: 0, or 2 where there is no such folder.
+        The exit code.
+
+    Raises:
+        InvalidArgument: there is no such folder.
     """
-    if not folder.is_dir():
-        print(f"mnemolens: {folder} is no folder; name one that exists", file=sys.stderr)
-        return 2
-    workspace = _open(folder)
+    workspace = open_folder(folder, "DIR")
+    progress = Progress()
     try:
-        report = asyncio.run(workspace.build_index(_Progress().show))
+        report = asyncio.run(workspace.build_index(progress.show))
+        progress.clear()
         if as_json:
             for row in _rows(workspace):
                 print(json.dumps(row))
@@ -50,21 +41,6 @@ def run(folder: Path, *, as_json: bool) -> int:
     finally:
         workspace.close()
     return 0
-
-
-def _open(folder: Path) -> Workspace:
-    settings, notices = resolve_settings(SettingsSources(environment=os.environ))
-    workspace = Workspace.open(folder.absolute(), settings)
-    file = read_repository_file(workspace.layout.top / FILE_NAME)
-    sources = SettingsSources(repository=file, environment=os.environ)
-    workspace.apply_settings(_told(*resolve_settings(sources, settings), notices))
-    return workspace
-
-
-def _told(settings: Settings, notices: tuple[Notice, ...], before: tuple[Notice, ...]) -> Settings:
-    for text in dict.fromkeys(notice.message for notice in (*before, *notices)):
-        print(f"mnemolens: {text}", file=sys.stderr)
-    return settings
 
 
 def _rows(workspace: Workspace) -> Iterator[dict[str, Any]]:
@@ -97,22 +73,3 @@ def _print_totals(workspace: Workspace, report: IndexReport) -> None:
         print(f"  left out: {skipped.file}: {skipped.reason}")
     if status.skipped_total > len(status.skipped):
         print(f"  and {status.skipped_total - len(status.skipped)} more")
-
-
-class _Progress:
-    """A line on stderr that counts up, where stderr is a terminal."""
-
-    def __init__(self) -> None:
-        self._shown = 0.0
-
-    def show(self, done: int, total: int) -> None:
-        """Called by the indexer."""
-        if not sys.stderr.isatty():
-            return
-        now = time.monotonic()
-        if done >= total:
-            sys.stderr.write("\r\x1b[K")
-        elif now - self._shown >= _PROGRESS_SECONDS:
-            sys.stderr.write(f"\r{done} of {total} files")
-            self._shown = now
-        sys.stderr.flush()

@@ -113,3 +113,19 @@ class HybridClock:
 
 def _ms_of(moment: datetime) -> int:
     return max(0, min((moment - _EPOCH) // timedelta(milliseconds=1), _MAX_MS))
+
+
+def age(then: datetime, now: datetime) -> str:
+    """How long ago, in the largest unit that fits: `2 days ago`; a time to come is `just now`."""
+    seconds = (now - then).total_seconds()
+    for name, length in (
+        ("year", 31_556_952),
+        ("month", 2_629_746),
+        ("day", 86_400),
+        ("hour", 3600),
+        ("minute", 60),
+    ):
+        count = int(seconds // length)
+        if count >= 1:
+            return f"{count} {name}{'' if count == 1 else 's'} ago"
+    return "just now"

@@ -10,6 +10,7 @@ from datetime import datetime
 from urllib.parse import quote
 
 from mnemolens.core import markdown
+from mnemolens.core.clock import age
 from mnemolens.core.views import HoverItem, HoverView
 
 MAX_LINES = 6
@@ -46,22 +47,6 @@ def plain_hover(view: HoverView, now: datetime) -> str:
     if view.hidden:
         blocks.append(_more(view.hidden))
     return "\n\n".join(blocks)
-
-
-def age(then: datetime, now: datetime) -> str:
-    """How long ago, in the largest unit that fits: `2 days ago`; a time to come is `just now`."""
-    seconds = (now - then).total_seconds()
-    for name, length in (
-        ("year", 31_556_952),
-        ("month", 2_629_746),
-        ("day", 86_400),
-        ("hour", 3600),
-        ("minute", 60),
-    ):
-        count = int(seconds // length)
-        if count >= 1:
-            return f"{count} {name}{'' if count == 1 else 's'} ago"
-    return "just now"
 
 
 def command_link(label: str, command: str, argument: dict[str, str]) -> str:

@@ -64,6 +64,18 @@ class OpenedFolder:
         for name in tuple(self._markers):
             self.close(name)
 
+    def left_behind(self) -> tuple[Path, ...]:
+        """The documents that nobody holds: whoever had them open was killed."""
+        found = sorted(self.folder.glob("*.md")) if self.folder.is_dir() else []
+        return tuple(
+            path for path in found if path.name not in self._markers and not self._held_elsewhere(path.name)
+        )
+
+    def remove(self, path: Path) -> None:
+        """Removes a document that nobody holds."""
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
     def _marker_path(self, name: str) -> Path:
         return self.folder / f".{name}.{self._me}"
 

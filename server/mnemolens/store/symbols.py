@@ -327,6 +327,13 @@ class SymbolCache:
 
     # -- upkeep --
 
+    def check(self) -> None:
+        """Read the whole file; a damaged one is set aside and begun anew. Takes seconds for a big one."""
+        sound = self._run(lambda db: db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok", None)
+        with self._lock:
+            if sound is False and self._db is not None:
+                self._replace()
+
     def prune(self) -> None:
         """Forget worktrees that were not indexed for 90 days, and above the limit the symbols unused longest.
 

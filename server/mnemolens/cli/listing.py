@@ -1,0 +1,81 @@
+"""`mnemolens list`: memories in a table."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from mnemolens.cli.places import place_at
+from mnemolens.cli.progress import Progress
+from mnemolens.cli.session import now, opened, short_id
+from mnemolens.cli.terminal import VERDICT_STYLES, Column, Screen, Span, note, one_line, put_json
+from mnemolens.core.clock import age
+from mnemolens.core.views import MemoryView
+from mnemolens.engine.json_form import JsonForm
+from mnemolens.engine.requests import ListRequest
+from mnemolens.engine.workspace import Workspace
+
+_COLUMNS = (
+    Column("id", "cyan"),
+    Column("title", flexible=True),
+    Column("on", least=60, flexible=True),
+    Column("verdict"),
+    Column("type", least=100),
+    Column("tags", least=120, flexible=True),
+    Column("when", "dim", least=80),
+)
+
+
+def run(root: Path | None, request: ListRequest, at: str | None, *, as_json: bool) -> int:
+    """List memories.
+
+    Args:
+        root: as for `session.opened`.
+        request: which; the place is still missing.
+        at: the place, as the user wrote it.
+        as_json: write JSON.
+
+    Returns:
+        The exit code.
+    """
+    progress = Progress()
+    with opened(root) as workspace:
+        place = place_at(workspace, at) if at is not None else None
+        if place is not None:
+            request = replace(request, file=place.file, position=place.position)
+            workspace.glance(near=[place.file], on_progress=progress.show)
+        else:
+            workspace.glance(workspace.memory_ids(), on_progress=progress.show)
+        progress.clear()
+        page = workspace.list(request, now())
+        if as_json:
+            put_json(JsonForm(workspace).page(page))
+            return 0
+        if page.memories:
+            Screen().table(_COLUMNS, [_row(workspace, view) for view in page.memories])
+        left = page.total - len(page.memories) - request.offset
+        if not page.total:
+            note("no memories" + (" match" if workspace.memory_ids() else f" yet in {workspace.layout.top}"))
+        elif left > 0:
+            note(f"{left} more; --limit and --offset show them")
+    return 0
+
+
+def _row(workspace: Workspace, view: MemoryView) -> tuple[Span | str, ...]:
+    memory = view.memory
+    gone = "" if memory.status == "active" else f" ({memory.status})"
+    return (
+        short_id(memory.id),
+        one_line(memory.title) + gone,
+        _on(workspace, view),
+        Span(view.verdict, VERDICT_STYLES[view.verdict]),
+        memory.type,
+        one_line(", ".join(memory.tags)),
+        age(memory.created_at, now()),
+    )
+
+
+def _on(workspace: Workspace, view: MemoryView) -> str:
+    links = [link for link in workspace.links(view.memory.id) if not link.candidate]
+    if not links:
+        return ""
+    more = f" +{len(links) - 1}" if len(links) > 1 else ""
+    return links[0].target.label + more

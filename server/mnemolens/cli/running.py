@@ -1,0 +1,124 @@
+"""Runs a command: what it returns is the exit code, what goes wrong is one line on stderr.
+
+Owns exit codes, the words for errors, a pipe that nobody reads any more, and Ctrl-C.
+"""
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import wraps
+from typing import ParamSpec
+
+import typer
+from typer.main import get_command
+
+from mnemolens.core.errors import InvalidArgument, MnemolensError, NotFound
+
+P = ParamSpec("P")
+
+NO = 1
+WRONG_USE = 2
+INTERRUPTED = 130
+
+_FLAGS = {
+    "agentId": "--agent",
+    "anchorId": "--anchor",
+    "at": "--at",
+    "content": "TEXT",
+    "edgeType": "--type",
+    "expiresAt": "--expires",
+    "id": "ID",
+    "importance": "--importance",
+    "layers": "--layer",
+    "limit": "--limit",
+    "offset": "--offset",
+    "position": "--at",
+    "relevance": "--relevance",
+    "root": "--root",
+    "sessionId": "--session",
+    "tags": "--tag",
+    "targetId": "--to",
+    "title": "--title",
+    "tokenBudget": "--budget",
+    "type": "--type",
+    "uri": "--at",
+    "verdict": "--verdict",
+    "weight": "--weight",
+}
+"""What an argument of the engine is called here."""
+
+
+def command(
+    app: typer.Typer, panel: str, shown: Sequence[str], *, name: str | None = None
+) -> Callable[[Callable[P, int]], Callable[P, int]]:
+    """Registers a command under its function's name and docstring.
+
+    Args:
+        app: takes it.
+        panel: the group that the help shows it in.
+        shown: examples for the help, each a whole line as it is typed.
+        name: where the function's can't be used.
+    """
+
+    def register(function: Callable[P, int]) -> Callable[P, int]:
+        text = inspect.cleandoc(function.__doc__ or "") + examples(*shown)
+
+        @app.command(name, help=text, rich_help_panel=panel)
+        @wraps(function)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> int:
+            try:
+                code = function(*args, **kwargs)
+                sys.stdout.flush()
+            except InvalidArgument as error:
+                reason = str(error).removeprefix(f"{error.field}: ")
+                return fail(f"{_FLAGS.get(error.field, error.field)}: {reason}")
+            except NotFound as error:
+                return fail(str(error), NO)
+            except MnemolensError as error:
+                return fail(str(error))
+            except BrokenPipeError:
+                _let_go_of_stdout()
+                return 0
+            return code
+
+        return guarded
+
+    return register
+
+
+def examples(*lines: str) -> str:
+    """The end of a help text: lines that are shown as they stand."""
+    listed = "\n".join(f"  {line}" for line in lines)
+    return f"\n\n\b\nExample{'s' if len(lines) > 1 else ''}:\n{listed}"
+
+
+def run(app: typer.Typer, arguments: Sequence[str] | None) -> int:
+    """Run what the arguments say; None takes those of the process. Returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a test's stream may lack it
+    try:
+        code = get_command(app).main(arguments, prog_name="mnemolens", standalone_mode=False)
+    except typer.TyperException as error:
+        message = " ".join(error.format_message().split())
+        return fail(message, error.exit_code) if message else error.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        return 0
+    return code if isinstance(code, int) else 0
+
+
+def fail(message: str, code: int = WRONG_USE) -> int:
+    """Say in one line what went wrong; returns the exit code."""
+    print(f"mnemolens: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+def _let_go_of_stdout() -> None:
+    """Whoever read our output has had enough: let nothing else try to write to it."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

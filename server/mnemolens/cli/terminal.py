@@ -1,0 +1,144 @@
+"""What people see: lines and tables on stdout, in colour on a terminal that takes it, as wide as it is.
+
+Memory text is data: what a terminal would act on is left out of it. Where stdout is no terminal lines are not
+wrapped and tables not cut. rich is imported for terminals and tables only.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mnemolens.core import markdown
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_UNBOUND = 10_000
+
+VERDICT_STYLES = {
+    "fresh": "green",
+    "moved": "yellow",
+    "drifted": "yellow",
+    "ambiguous": "yellow",
+    "lost": "red",
+    "unanchored": "dim",
+}
+
+
+class Span(NamedTuple):
+    """Some words and how they look; `style` is rich's."""
+
+    text: str
+    style: str = ""
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes:
+        least: where the terminal is narrower than this, the column is left out.
+        flexible: it is cut where the table would be too wide; the others are not.
+    """
+
+    title: str
+    style: str = ""
+    least: int = 0
+    flexible: bool = False
+
+
+def plain(text: str) -> str:
+    """A memory's text without what a terminal would act on."""
+    return markdown.visible(text)
+
+
+def one_line(text: str) -> str:
+    """The same in one line."""
+    return " ".join(plain(text).split())
+
+
+def put_json(value: Any) -> None:
+    """One JSON value on a line of its own."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def note(text: str) -> None:
+    """A remark for people, on stderr."""
+    print(f"mnemolens: {text}", file=sys.stderr)
+
+
+class Screen:
+    """stdout, as people see it."""
+
+    def __init__(self) -> None:
+        self._console: Console | None = None
+        self.is_terminal = sys.stdout.isatty()
+
+    def line(self, *spans: Span | str, indent: int = 0) -> None:
+        """Some words in one line, wrapped where the terminal ends, below their beginning."""
+        parts = [Span(one) if isinstance(one, str) else one for one in spans]
+        if not self.is_terminal:
+            print(" " * indent + "".join(part.text for part in parts))
+            return
+        from rich.padding import Padding
+        from rich.text import Text
+
+        text = Text.assemble(*((part.text, part.style) for part in parts))
+        self.console.print(Padding(text, (0, 0, 0, indent), expand=False))
+
+    def block(self, text: str, indent: int = 0, most: int = 0) -> None:
+        """Text of several lines; `most` lines at most, the rest is said to be left out."""
+        lines = plain(text).strip("\n").split("\n")
+        shown = lines[:most] if most else lines
+        for line in shown:
+            self.line(line.rstrip(), indent=indent)
+        if len(shown) < len(lines):
+            self.line(Span("…", "dim"), indent=indent)
+
+    def gap(self) -> None:
+        """An empty line."""
+        print(flush=self.is_terminal)
+
+    def table(self, columns: Sequence[Column], rows: Iterable[Sequence[Span | str]]) -> None:
+        """A table; on a narrow terminal without the columns that need more room."""
+        from rich.table import Table
+
+        kept = [at for at, column in enumerate(columns) if column.least <= self.console.width]
+        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+        for at in kept:
+            column = columns[at]
+            overflow: Any = "ellipsis"
+            least = None if column.flexible else len(column.title)
+            table.add_column(
+                column.title, style=column.style, no_wrap=True, overflow=overflow, min_width=least
+            )
+        for row in rows:
+            table.add_row(*(_text(row[at]) for at in kept))
+        self.console.print(table)
+
+    @property
+    def console(self) -> "Console":
+        """Rich's console on stdout."""
+        if self._console is None:
+            self._console = _console(is_terminal=self.is_terminal)
+        return self._console
+
+
+def _text(cell: Span | str) -> "Text":
+    from rich.text import Text
+
+    return Text(cell) if isinstance(cell, str) else Text(cell.text, cell.style)
+
+
+def _console(*, is_terminal: bool) -> "Console":
+    from rich.console import Console
+
+    class QuietConsole(Console):
+        """Leaves a pipe that nobody reads any more to the program's own handling."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    width = None if is_terminal else _UNBOUND
+    return QuietConsole(highlight=False, markup=False, emoji=False, soft_wrap=False, width=width)

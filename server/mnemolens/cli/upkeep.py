@@ -1,0 +1,145 @@
+"""`mnemolens status`, `stats` and `doctor`: the folder in numbers and words."""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from mnemolens import __version__
+from mnemolens.cli.progress import Progress
+from mnemolens.cli.session import now, opened
+from mnemolens.cli.terminal import Screen, Span, one_line, put_json
+from mnemolens.core.clock import SystemClock
+from mnemolens.core.views import MemoryView
+from mnemolens.engine.doctor import Finding, examine
+from mnemolens.engine.json_form import folder_status, journal_status
+from mnemolens.engine.requests import ListRequest
+from mnemolens.engine.workspace import Workspace
+
+_PAGE = 1_000
+_TOP_TAGS = 10
+_LEVEL_STYLES = {"fine": "green", "repaired": "yellow", "note": "", "trouble": "red"}
+
+
+def status(root: Path | None, *, as_json: bool) -> int:
+    """Index the folder and say what each part is at; returns the exit code."""
+    progress = Progress()
+    with opened(root) as workspace:
+        asyncio.run(workspace.build_index(progress.show))
+        progress.clear()
+        folder, journal = workspace.status(), workspace.journal_status()
+        if as_json:
+            put_json(
+                {
+                    "version": __version__,
+                    "folders": [folder_status(folder)],
+                    "journal": journal_status(journal),
+                }
+            )
+            return 0
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(folder.verdicts.items()))
+        skipped = f", {folder.skipped_total} left out" if folder.skipped_total else ""
+        unread = f", {journal.skipped} lines skipped (see `mnemolens doctor`)" if journal.skipped else ""
+        reason = f": {folder.graph.reason}" if folder.graph.reason else ""
+        rows = (
+            ("version", __version__),
+            ("folder", folder.root),
+            ("code", f"{folder.files} files, {folder.symbols} symbols{skipped}"),
+            ("memories", f"{folder.memories}" + (f" ({verdicts})" if verdicts else "")),
+            ("journal", f"{journal.segments} segments, {journal.events} events{unread}"),
+            ("store", str(workspace.layout.store)),
+            ("graph", f"{folder.graph.state}{reason}"),
+        )
+        _rows(rows)
+    return 0
+
+
+def stats(root: Path | None, *, as_json: bool) -> int:
+    """Count the memories; returns the exit code."""
+    progress = Progress()
+    with opened(root) as workspace:
+        workspace.glance(workspace.memory_ids(), on_progress=progress.show)
+        progress.clear()
+        views = _all(workspace)
+        journal = workspace.journal_status()
+    alive = [view for view in views if view.memory.status != "forgotten"]
+    counted: dict[str, Any] = {
+        "memories": len(alive),
+        "forgotten": len(views) - len(alive),
+        "tokens": sum(view.memory.token_count for view in alive),
+        "types": _counts(view.memory.type for view in alive),
+        "verdicts": _counts(view.verdict for view in alive),
+        "layers": _counts(view.layer for view in alive),
+        "tags": _counts(tag for view in alive for tag in view.memory.tags),
+        "authors": _counts(view.memory.author for view in alive),
+        "sessions": _counts(view.memory.session_id for view in alive),
+        "agents": _counts(view.memory.agent_id for view in alive),
+        "journal": journal_status(journal),
+    }
+    if as_json:
+        put_json(counted)
+        return 0
+    rows = [
+        (
+            "memories",
+            f"{len(alive)}" + (f", {counted['forgotten']} forgotten" if counted["forgotten"] else ""),
+        )
+    ]
+    rows += [("tokens", f"{counted['tokens']:,}")]
+    for name in ("types", "verdicts", "layers", "tags", "authors", "sessions", "agents"):
+        if counted[name]:
+            rows.append((name, _listed(counted[name])))
+    rows += [("journal", f"{journal.segments} segments, {journal.events} events")]
+    _rows(tuple(rows))
+    return 0
+
+
+def doctor(root: Path | None, *, as_json: bool) -> int:
+    """Look at what is on disk; returns the exit code: 1 where something is left for the user to do."""
+    with opened(root) as workspace:
+        memories = {view.memory.id: view.memory for view in _all(workspace)}
+        graph = workspace.status().graph
+        findings = list(examine(workspace.layout, memories, SystemClock()))
+        reason = f": {graph.reason}" if graph.reason else ""
+        findings.append(Finding("graph", "note", f"{graph.state}{reason}"))
+    troubled = any(finding.level == "trouble" for finding in findings)
+    if as_json:
+        rows = [{"part": one.part, "level": one.level, "text": one.text} for one in findings]
+        put_json({"ok": not troubled, "findings": rows})
+        return int(troubled)
+    screen = Screen()
+    for finding in findings:
+        screen.line(
+            Span(f"{finding.part:<10}", "bold"),
+            Span(f"{finding.level:<9}", _LEVEL_STYLES[finding.level]),
+            one_line(finding.text),
+        )
+    return int(troubled)
+
+
+def _all(workspace: Workspace) -> list[MemoryView]:
+    views: list[MemoryView] = []
+    while True:
+        request = ListRequest(include_forgotten=True, limit=_PAGE, offset=len(views))
+        page = workspace.list(request, now())
+        views += page.memories
+        if not page.memories or len(views) >= page.total:
+            return views
+
+
+def _counts(values: Any) -> dict[str, int]:
+    """How often each value occurs, most often first; None is left out."""
+    counter = Counter(value for value in values if value is not None)
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _listed(counts: dict[str, int]) -> str:
+    shown = [f"{one_line(name)} {count}" for name, count in list(counts.items())[:_TOP_TAGS]]
+    more = f" and {len(counts) - _TOP_TAGS} more" if len(counts) > _TOP_TAGS else ""
+    return " · ".join(shown) + more
+
+
+def _rows(rows: tuple[tuple[str, str], ...]) -> None:
+    screen = Screen()
+    for name, value in rows:
+        screen.line(Span(f"{name:<10}", "bold"), value)
