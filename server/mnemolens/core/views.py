@@ -171,6 +171,34 @@ class LinkChange:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionView:
+    """One session, by its memories that are neither forgotten nor expired.
+
+    Attributes:
+        memories: how many.
+        first: when the first of them was made.
+        last: when one of them was last made or used.
+    """
+
+    id: str
+    memories: int
+    agents: tuple[str, ...]
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AgentView:
+    """One agent, by its memories; see `SessionView`."""
+
+    id: str
+    memories: int
+    sessions: tuple[str, ...]
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class HoverItem:
     """One memory in a hover: plain text only, for the surface to escape.
 

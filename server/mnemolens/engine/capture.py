@@ -46,13 +46,14 @@ def new_memory(request: CaptureRequest, now: datetime, born: Origin, default_aut
     """
     content = checked("content", request.content)
     title = checked("title", request.title) if request.title is not None else title_of(content)
+    created_at = now if request.created_at is None else checked("created_at", request.created_at)
     return Memory(
         id=checked("id", request.id) if request.id is not None else new_ulid(),
         type=checked("type", request.type),
         title=title or title_of(content),
         content=content,
-        created_at=now,
-        accessed_at=now,
+        created_at=created_at,
+        accessed_at=created_at,
         tags=checked("tags", request.tags),
         metadata=checked("metadata", request.metadata),
         importance=checked("importance", request.importance),
@@ -117,6 +118,28 @@ def put_of_update(memory: Memory, changes: Mapping[str, Any], by: str | None) ->
         if "title" not in changes and memory.title == title_of(memory.content):
             fields["title"] = title_of(fields["content"])
     return put_memory(memory.id, fields, metadata=meta, tags_add=added, tags_remove=removed, by=by)
+
+
+def put_of_replacement(old: Memory, new: Memory, by: str | None) -> MemoryPut:
+    """The event that makes a memory what a program gave under its id: only what differs is written.
+
+    Where the memory was born, and what no request can say (whether it is pinned), stays as it is.
+    """
+    fields, known = memory_fields(new), memory_fields(old)
+    for name in ("born", "pinned"):
+        fields.pop(name, None)
+    cleared = dict.fromkeys(CLEARED_BY_REPLACEMENT - fields.keys())
+    changes = {name: value for name, value in {**fields, **cleared}.items() if value != known.get(name)}
+    meta = {key: value for key, value in new.metadata.items() if old.metadata.get(key) != value}
+    meta.update(dict.fromkeys(old.metadata.keys() - new.metadata.keys()))
+    return put_memory(
+        old.id,
+        changes,
+        metadata=meta,
+        tags_add=[tag for tag in new.tags if tag not in old.tags],
+        tags_remove=[tag for tag in old.tags if tag not in new.tags],
+        by=by,
+    )
 
 
 def is_empty(put: MemoryPut) -> bool:
@@ -279,10 +302,14 @@ _FIELDS = {
     "agent_id": _Field("agentId", _name),
     "author": _Field("author", _name),
     "parent_id": _Field("parentId", _name),
+    "created_at": _Field("createdAt", _time),
     "expires_at": _Field("expiresAt", _time),
     "due_at": _Field("dueAt", _time),
     "trigger": _Field("trigger", _trigger),
 }
+
+CLEARED_BY_REPLACEMENT = frozenset({"session_id", "agent_id", "parent_id", "expires_at", "due_at", "trigger"})
+"""Optional fields that a replacement without them clears."""
 
 UPDATABLE = (
     "title",

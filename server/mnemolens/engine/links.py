@@ -81,6 +81,7 @@ class Links:
     Attributes:
         linking_enabled: whether names in a memory's text link it; explicit anchors always do.
         rules: which kinds of names do.
+        unlinked: memories whose text links them to nothing, since whoever stored them asked for that.
     """
 
     def __init__(self, state: MergedState, code: CodeFacts, root: str) -> None:
@@ -89,6 +90,7 @@ class Links:
         self._code = code
         self.linking_enabled = True
         self.rules = ALL_RULES
+        self.unlinked: set[str] = set()
         self._derived: dict[str, _Derived] = {}
         self._on_symbol: dict[SymbolKey, dict[str, Link]] = {}
         self._keys_in_file: dict[str, set[SymbolKey]] = defaultdict(set)
@@ -161,7 +163,9 @@ class Links:
         return _one_a_place(links)
 
     def births(self, memory: Memory, explicit: SymbolKey | None) -> list[AnchorPut]:
-        """The derived anchors that a new memory starts with."""
+        """The derived anchors that a new memory starts with; before all code is read they have to wait."""
+        if not self._code.complete:
+            return []
         origin = explicit.file if explicit else None
         return [
             event
@@ -235,14 +239,17 @@ class Links:
         if anchor.evidence is None:
             return True
         return (
-            self.linking_enabled
+            self._links_text_of(memory)
             and evidence_holds(anchor.evidence, memory.title, memory.content, memory.metadata)
             and not self._state.link_dropped(memory.id, anchor.evidence.text, anchor.birth.state.key.id)
         )
 
+    def _links_text_of(self, memory: Memory) -> bool:
+        return self.linking_enabled and memory.id not in self.unlinked
+
     def _matches(self, memory: Memory, origin: str | None) -> list[Match]:
         """What the text names, less what the user refused. A fault in here costs links, never the memory."""
-        if not self.linking_enabled:
+        if not self._links_text_of(memory):
             return []
         try:
             found = match(

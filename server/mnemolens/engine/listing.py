@@ -1,7 +1,8 @@
 """Which memories a list shows, and in which order. Reads the merged journal and the derived tables."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from heapq import nlargest
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import MEMORY_KINDS, VERDICTS, Memory
@@ -36,26 +37,43 @@ class Listing:
             InvalidArgument: a filter that can match nothing, or a limit out of bounds.
         """
         _check(request)
-        words = (request.text or "").casefold().split()
-        found = [
-            memory
-            for memory in self._candidates(request, key, now)
-            if (request.type is None or memory.type == request.type)
-            and set(request.tags) <= set(memory.tags)
-            and (request.session_id is None or memory.session_id == request.session_id)
-            and (request.agent_id is None or memory.agent_id == request.agent_id)
-            and (not words or _holds(memory, words))
-            and (request.verdict is None or self._links.verdict_of(memory.id) == request.verdict)
-        ]
-        if key is None:
-            found.sort(key=lambda memory: (-memory.created_at.timestamp(), memory.id))
+        found = list(self._candidates(request, key, now))
+        for wanted in self._filters(request):
+            found = [memory for memory in found if wanted(memory)]
+        end = None if request.limit is None else request.offset + request.limit
         if request.layer is None:
             # A view costs more than a look: only the page is made into views.
-            shown = found[request.offset : request.offset + request.limit]
+            shown = (found if key is not None else _newest(found, end))[request.offset : end]
             return MemoryPage(tuple(self._show.memory(memory, now) for memory in shown), len(found))
-        views: list[MemoryView] = [self._show.memory(memory, now) for memory in found]
+        ordered = found if key is not None else _newest(found, None)
+        views: list[MemoryView] = [self._show.memory(memory, now) for memory in ordered]
         views = [view for view in views if view.layer == request.layer]
-        return MemoryPage(tuple(views[request.offset : request.offset + request.limit]), len(views))
+        return MemoryPage(tuple(views[request.offset : end]), len(views))
+
+    def _filters(self, request: ListRequest) -> Iterator[Callable[[Memory], bool]]:
+        """What a memory must fulfil, the cheapest first; nothing for what is not asked for."""
+        if request.type is not None:
+            yield lambda memory: memory.type == request.type
+        if request.session_id is not None:
+            yield lambda memory: memory.session_id == request.session_id
+        if request.agent_id is not None:
+            yield lambda memory: memory.agent_id == request.agent_id
+        least = request.min_importance
+        if least is not None:
+            yield lambda memory: memory.importance >= least
+        after, before = request.created_after, request.created_before
+        if after is not None:
+            yield lambda memory: memory.created_at >= after
+        if before is not None:
+            yield lambda memory: memory.created_at <= before
+        tags = set(request.tags)
+        if tags:
+            yield lambda memory: tags.issubset(memory.tags)
+        if request.verdict is not None:
+            yield lambda memory: self._links.verdict_of(memory.id) == request.verdict
+        words = (request.text or "").casefold().split()
+        if words:
+            yield lambda memory: _holds(memory, words)
 
     def _candidates(self, request: ListRequest, key: SymbolKey | None, now: datetime) -> Iterable[Memory]:
         if key is not None:
@@ -70,10 +88,18 @@ class Listing:
             if memory is None:
                 continue
             gone = memory.status == "forgotten" or (
-                memory.expires_at is not None and memory.expires_at <= now
+                memory.expires_at is not None and memory.expires_at <= now and not request.include_expired
             )
             if request.include_forgotten or not gone:
                 yield memory
+
+
+def _newest(memories: Sequence[Memory], count: int | None) -> Sequence[Memory]:
+    """The newest memories first, those of one moment by id; of many only the first ones are put in order."""
+    if count is not None and count < len(memories):
+        oldest = nlargest(count, (memory.created_at for memory in memories))[-1]
+        memories = [memory for memory in memories if memory.created_at >= oldest]
+    return sorted(memories, key=lambda memory: (-memory.created_at.timestamp(), memory.id))
 
 
 def _check(request: ListRequest) -> None:
@@ -84,7 +110,7 @@ def _check(request: ListRequest) -> None:
     ):
         if value is not None and value not in allowed:
             raise InvalidArgument(name, f"{value!r} is not one of {', '.join(allowed)}")
-    if not 1 <= request.limit <= MAX_LIMIT:
+    if request.limit is not None and not 1 <= request.limit <= MAX_LIMIT:
         raise InvalidArgument("limit", f"must be from 1 to {MAX_LIMIT}, not {request.limit}")
     if request.offset < 0:
         raise InvalidArgument("offset", f"must not be negative, not {request.offset}")

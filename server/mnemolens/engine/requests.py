@@ -15,6 +15,7 @@ class CaptureRequest:
         file: path relative to the top level, None for a memory about no place.
         position: where the cursor stands; None with a file means the file itself.
         id: given by programs; an explicit id is always stored.
+        created_at: where that was before it is stored; None for now.
     """
 
     content: str
@@ -34,6 +35,7 @@ class CaptureRequest:
     due_at: datetime | None = None
     trigger: dict[str, Any] | None = None
     id: str | None = None
+    created_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ class ListRequest:
 
     Attributes:
         file: memories linked to this file or anything in it; with `position`, to the symbol there.
+        created_after, created_before: times to list from and up to, both included.
+        limit: None for all.
     """
 
     file: str | None = None
@@ -73,6 +77,10 @@ class ListRequest:
     session_id: str | None = None
     agent_id: str | None = None
     text: str | None = None
+    min_importance: float | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
     include_forgotten: bool = False
-    limit: int = 100
+    include_expired: bool = False
+    limit: int | None = 100
     offset: int = 0

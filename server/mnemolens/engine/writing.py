@@ -6,6 +6,7 @@ out is the workspace's.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -35,10 +36,18 @@ from mnemolens.core.views import (
     MemoryView,
     place_label,
 )
-from mnemolens.engine.capture import is_empty, new_memory, normalised_hash, put_of_new, put_of_update
+from mnemolens.engine.capture import (
+    is_empty,
+    new_memory,
+    normalised_hash,
+    put_of_new,
+    put_of_replacement,
+    put_of_update,
+)
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.engine.requests import CaptureRequest
+from mnemolens.engine.sessions import is_expired
 from mnemolens.engine.show import Show
 from mnemolens.engine.write import Write
 from mnemolens.store.merge import MergedState
@@ -76,7 +85,7 @@ class Writing:
         """What `capture` would store and link; stores nothing."""
         memory = new_memory(request, now, self._code.origin, self.author)
         key = self._target(request)
-        duplicate, warnings = self._duplicates(memory, key, explicit=request.id is not None)
+        duplicate, warnings = self._duplicates(memory, key, now, explicit=request.id is not None)
         links = self._show.links(self._links.preview(memory, key))
         return CaptureView(None, links, duplicate, warnings)
 
@@ -91,7 +100,7 @@ class Writing:
         if self._state.is_purged(memory.id):
             raise InvalidArgument("id", f"{memory.id!r} was purged and can't be used again")
         key = self._target(request)
-        duplicate, warnings = self._duplicates(memory, key, explicit=request.id is not None)
+        duplicate, warnings = self._duplicates(memory, key, now, explicit=request.id is not None)
         if duplicate is not None and request.id is None:
             return Write((), lambda: self._captured(duplicate, now, duplicate, warnings))
         events: list[EventData] = [put_of_new(memory)]
@@ -111,6 +120,28 @@ class Writing:
         put = put_of_update(self.memory(memory_id), changes, self.author)
         self._check_parent(memory_id, put.set.get("parent_id"))
         return Write(() if is_empty(put) else (put,), lambda: self._show.change(self.memory(memory_id), now))
+
+    def overwrite(self, request: CaptureRequest, now: datetime, *, revive: bool) -> Write[CaptureView]:
+        """Makes the memory that has the request's id what the request says; its place and anchors stay.
+
+        Args:
+            request: `created_at` and `author` stay as they were where it does not say them.
+            now: for the views.
+            revive: bring a forgotten memory back, too.
+
+        Raises:
+            InvalidArgument: a field is not allowed; names it.
+            NotFound: no memory has that id.
+        """
+        old = self.memory(str(request.id))
+        given = replace(request, created_at=request.created_at or old.created_at)
+        new = new_memory(given, now, old.born, old.author)
+        self._check_parent(new.id, new.parent_id)
+        put = put_of_replacement(old, new, new.author or new.agent_id)
+        events: list[EventData] = [] if is_empty(put) else [put]
+        if revive and old.status == "forgotten":
+            events.append(MemoryRestore(memory=old.id, by=new.author))
+        return Write(tuple(events), lambda: self._captured(old.id, now, None, ()))
 
     def forget(self, memory_id: str, now: datetime) -> Write[MemoryView]:
         """Hides a memory; `restore` brings it back."""
@@ -236,10 +267,11 @@ class Writing:
         return CaptureView(change.view, change.links, duplicate, warnings)
 
     def _duplicates(
-        self, memory: Memory, key: SymbolKey | None, *, explicit: bool
+        self, memory: Memory, key: SymbolKey | None, now: datetime, *, explicit: bool
     ) -> tuple[str | None, tuple[str, ...]]:
         """The earlier memory of the same content on the same symbol, and warnings about others."""
         same = sorted(self._same_content[normalised_hash(memory.content)] - {memory.id})
+        same = [other for other in same if not self._is_expired(other, now)]
         here = next((other for other in same if self._is_on(other, key)), None)
         if here is not None:
             words = "is stored again, since an id was given" if explicit else "nothing new was stored"
@@ -247,6 +279,10 @@ class Writing:
         if same:
             return None, (f"the same text is stored elsewhere already, as memory {same[0]}",)
         return None, ()
+
+    def _is_expired(self, memory_id: str, now: datetime) -> bool:
+        memory = self._state.memory(memory_id)
+        return memory is not None and is_expired(memory, now)
 
     def _is_on(self, memory_id: str, key: SymbolKey | None) -> bool:
         if memory_id in self._planned:
