@@ -59,7 +59,6 @@ from mnemolens.engine.opened import OpenedMemories
 from mnemolens.engine.recall import Recall
 from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
 from mnemolens.engine.sessions import Sessions
-from mnemolens.engine.sessions import Sessions
 from mnemolens.engine.show import Show
 from mnemolens.engine.write import Write
 from mnemolens.engine.writing import Writing
@@ -101,7 +100,6 @@ class Workspace:
         self._show = Show(self._state, self._links, self._code)
         self._listing = Listing(self._state, self._links, self._show)
         self._writing = Writing(self._state, self._links, self._code, self._show)
-        self._sessions = Sessions(self._state)
         self._sessions = Sessions(self._state)
         self._recall = Recall(self._state, self._links, self._show, self._code)
         self._glance = Glance(self._state, self._code)
@@ -370,23 +368,6 @@ class Workspace:
         """All agents, the one that was active last first."""
         return self._sessions.agents(now)
 
-    def view(self, memory_id: str, now: datetime) -> MemoryView | None:
-        """The memory, a forgotten or expired one too; None where there is none of that id."""
-        memory = self._state.memory(memory_id)
-        return None if memory is None else self._show.memory(memory, now)
-
-    def sessions(self, now: datetime) -> tuple[SessionView, ...]:
-        """All sessions, the one that was used last first."""
-        return self._sessions.sessions(now)
-
-    def session(self, session_id: str, now: datetime) -> SessionView:
-        """One session; see `Sessions.session`."""
-        return self._sessions.session(session_id, now)
-
-    def agents(self, now: datetime) -> tuple[AgentView, ...]:
-        """All agents, the one that was active last first."""
-        return self._sessions.agents(now)
-
     def memory_ids(self) -> tuple[str, ...]:
         """The ids of all memories, forgotten ones too."""
         return tuple(self._state.memories())
@@ -446,38 +427,6 @@ class Workspace:
     def done(self, memory_id: str, now: datetime) -> Write[MemoryView]:
         """Marks a memory as acted upon."""
         return self._writing.done(memory_id, now)
-
-    def store(self, request: CaptureRequest, now: datetime, *, link: bool = True) -> Write[CaptureView]:
-        """Stores a memory under the request's id; one that is there already becomes what the request says.
-
-        Args:
-            request: has an id.
-            now: when.
-            link: whether the memory's text links it to code, as long as this workspace is open.
-
-        Raises:
-            InvalidArgument: a field is not allowed; names it.
-        """
-        memory_id = str(request.id)
-        (self._links.unlinked.discard if link else self._links.unlinked.add)(memory_id)
-        if self._state.memory(memory_id) is None:
-            return self.capture(request, now)
-        write = self._writing.overwrite(request, now, revive=True)
-        if not write.events:
-            self._refresh([memory_id])
-        return write
-
-    def overwrite(self, request: CaptureRequest, now: datetime) -> Write[CaptureView]:
-        """Makes the memory that has the request's id what the request says; see `Writing.overwrite`."""
-        return self._writing.overwrite(request, now, revive=False)
-
-    def forget_session(self, session_id: str) -> Write[int]:
-        """Hides all memories of a session; answers how many."""
-        return self._sessions.forget_session(session_id, self._writing.author)
-
-    def forget_expired(self, now: datetime) -> Write[int]:
-        """Hides all memories that have expired; answers how many."""
-        return self._sessions.forget_expired(now, self._writing.author)
 
     def store(self, request: CaptureRequest, now: datetime, *, link: bool = True) -> Write[CaptureView]:
         """Stores a memory under the request's id; one that is there already becomes what the request says.
@@ -617,19 +566,6 @@ class Workspace:
     async def close_opened(self, path: Path) -> None:
         """The editor let go of a memory's document."""
         await asyncio.to_thread(self._opened.close, path)
-
-    # For a process that answers questions, without a tick ---------------------------------------------------
-
-    def catch_up(self) -> None:
-        """Merges what other processes appended, as `tick` would; looks at the disk."""
-        events = self._journal.refresh()
-        if events:
-            self._merge(events)
-
-    @property
-    def was_indexed(self) -> bool:
-        """Whether this folder's code was ever indexed, by anybody; asks the cache."""
-        return bool(self._cache.get_stamps(self.layout.top.as_posix()))
 
     # For a process that answers questions, without a tick ---------------------------------------------------
 
