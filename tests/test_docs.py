@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 import yaml
 
 import mnemolens
-from mnemolens.cli.main import _parser
+from mnemolens.cli.main import app
 from mnemolens.codegraph.languages import LANGUAGES
 from mnemolens.core.memories import VERDICTS
 from mnemolens.core.settings import SETTINGS, RepositoryFile, SettingsSources, resolve_settings
@@ -148,22 +149,20 @@ async def test_results_have_the_keys_that_the_table_says(editor, tmp_path):
 # The command line
 
 
-def test_programs_and_their_options():
-    (commands,) = [action for action in _parser()._actions if isinstance(action.choices, dict)]
-    rows = {
-        code(row[0]): set(row[1].replace("`", "").split())
-        for row in table(README, "program", "options", "what it does")
-    }
-    assert rows == {
-        f"mnemolens {name}": {
-            option
-            for action in parser._actions
-            for option in action.option_strings
-            if option.startswith("--")
-        }
-        - {"--help"}
-        for name, parser in commands.choices.items()
-    }
+def test_programs_their_options_and_help():
+    programs = {}
+    for name, command in typer.main.get_command(app).commands.items():
+        if command.hidden:
+            continue
+        label, options = f"mnemolens {name}", set()
+        for parameter in command.params:
+            if parameter.param_type_name == "argument":
+                label += f" {parameter.metavar}" if parameter.required else f" [{parameter.metavar}]"
+            else:
+                options |= {option for option in parameter.opts if option.startswith("--")}
+        programs[label] = (options - {"--help"}, command.help.split("\n\n")[0])
+    rows = table(README, "program", "options", "what it does")
+    assert {code(row[0]): (set(row[1].replace("`", "").split()), row[2]) for row in rows} == programs
 
 
 # The palette
