@@ -697,7 +697,7 @@ class Workspace:
         options = IndexOptions(
             exclude=tuple(index.exclude),
             max_file_bytes=index.max_file_bytes,
-            languages=tuple(index.languages) if index.languages else None,
+            languages=tuple(index.languages),
         )
         layout = self.layout
         return Indexer(
