@@ -8,17 +8,18 @@ has hundreds of them.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
-from tree_sitter import Node, Point, Query, QueryCursor
+from tree_sitter import Point, Query, QueryCursor, Tree
 
 from mnemolens.codegraph.extract import extract, parseable
 from mnemolens.codegraph.languages.base import Language
 from mnemolens.core.memories import MemoryKind
 from mnemolens.core.symbols import FileSymbols, Position, SymbolKey
-from mnemolens.core.text import to_bytes
+from mnemolens.core.text import Text, to_bytes
 from mnemolens.engine.capture import normalised_hash, title_of
 from mnemolens.engine.importers.found import Found, Ordinals
 
@@ -51,12 +52,15 @@ _NO_MORE = re.compile(
     r"@\w|[^\w\s]{3,}\s*$|(?:type|pylint|ruff|mypy|fmt|isort|flake8|eslint|prettier|tslint|jshint|stylelint|istanbul"
     r"|c8|biome|v8|webpack\w*)\s*[:-]|noqa\b|nosec\b|pragma\b|ts-(?:ignore|expect|nocheck)|#?(?:end)?region\b"
 )
-_GAP = re.compile(rb"(?:[\w\s]|@.*)*", re.DOTALL)
-_CHUNK = 65_536
+_WORDS = re.compile(rb"[\w \t]*")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_TAIL = 200
+_DECORATED = 20
+"""How many symbols behind a decorator are looked at: its arguments may define some."""
+_CHUNK = 4_096
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     """One line of a comment: its number in the file, its words, how far they are indented."""
 
     number: int
@@ -64,18 +68,29 @@ class _Line:
     indent: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Comment(NamedTuple):
+    """A comment in the text: byte offsets, and positions."""
+
+    start: int
+    end: int
+    at: Position
+    last: Position
+
+
+class _Block(NamedTuple):
     """Comments that are read as one.
 
     Attributes:
         whole: nothing stands before it on its first line.
+        code_end: byte offset right behind the last code before it, 0 without any.
     """
 
-    first: Node
-    last: Node
-    lines: tuple[_Line, ...]
+    at: Position
+    last_row: int
+    end: int
     whole: bool
+    code_end: int
+    lines: tuple[_Line, ...]
 
 
 def has_todo_comments(source: str | bytes) -> bool:
@@ -100,11 +115,14 @@ def todo_comments(
     data = parseable(to_bytes(source))
     if language is None or not has_todo_comments(data):
         return ()
-    if symbols is None:
-        symbols = extract(data, language)
-    owners = _Owners(file, data, language, symbols)
+    tree = _parse(data, language)
+    owners = _Owners(file, Text(data), symbols or extract(data, language))
     ordinals = Ordinals()
-    return tuple(found for block in _blocks(data, language) for found in _found_in(block, owners, ordinals))
+    return tuple(
+        found
+        for block in _blocks(data, _comments(tree, language))
+        for found in _found_in(block, owners, ordinals)
+    )
 
 
 def _found_in(block: _Block, owners: "_Owners", ordinals: Ordinals) -> Iterator[Found]:
@@ -174,64 +192,75 @@ def _query(language: Language) -> Query:
     return Query(language.ts, " ".join(f"({name}) @comment" for name in names))
 
 
-def _comments(data: bytes, language: Language) -> list[Node]:
+def _parse(data: bytes, language: Language) -> Tree:
     def read(offset: int, _point: Point) -> bytes:
         return data[offset : offset + _CHUNK]
 
     def on(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001  (tree-sitter calls it so)
         return False  # the call itself is what lets other threads run
 
-    tree = language.parser().parse(read, progress_callback=on)
-    nodes = QueryCursor(_query(language)).captures(tree.root_node).get("comment", [])
-    return sorted(nodes, key=lambda node: node.start_byte)
+    return language.parser().parse(read, progress_callback=on)
 
 
-def _blocks(data: bytes, language: Language) -> Iterator[_Block]:
+def _comments(tree: Tree, language: Language) -> list[_Comment]:
+    nodes = QueryCursor(_query(language)).captures(tree.root_node).get("comment", ())
+    return sorted(
+        _Comment(node.start_byte, node.end_byte, Position(*node.start_point), Position(*node.end_point))
+        for node in nodes
+    )
+
+
+def _blocks(data: bytes, comments: Sequence[_Comment]) -> Iterator[_Block]:
     """The comments, those right below each other joined."""
-    group: list[Node] = []
-    for node in _comments(data, language):
-        if group and not _is_next(group[-1], node, data):
-            yield _block(group, data)
+    group: list[_Comment] = []
+    code_end = group_code_end = end = 0
+    for comment in comments:
+        if before := data[end : comment.start].rstrip():
+            code_end = end + len(before)
+        if group and not _is_next(group[-1], comment, data):
+            yield _block(group, data, group_code_end)
             group = []
-        group.append(node)
+        if not group:
+            group_code_end = code_end
+        group.append(comment)
+        end = comment.end
     if group:
-        yield _block(group, data)
+        yield _block(group, data, group_code_end)
 
 
-def _is_next(above: Node, below: Node, data: bytes) -> bool:
+def _is_next(above: _Comment, below: _Comment, data: bytes) -> bool:
     """Whether two comments of one line each stand right below each other, the lower one alone in its line."""
     return (
-        above.start_point.row + 1 == below.start_point.row
-        and above.start_point.column == below.start_point.column
-        and _last_row(above) == above.start_point.row
-        and not data.startswith(b"/*", above.start_byte)
-        and not data.startswith(b"/*", below.start_byte)
+        (above.at.line + 1, above.at.column) == below.at
+        and _last_row(above) == above.at.line
+        and not data.startswith(b"/*", above.start)
+        and not data.startswith(b"/*", below.start)
         and _is_whole(below, data)
     )
 
 
-def _is_whole(node: Node, data: bytes) -> bool:
-    return not data[node.start_byte - node.start_point.column : node.start_byte].strip()
+def _is_whole(comment: _Comment, data: bytes) -> bool:
+    return not data[comment.start - comment.at.column : comment.start].strip()
 
 
-def _last_row(node: Node) -> int:
-    """The last line that the node has text in: some comments take their line end with them."""
-    return node.end_point.row if node.end_point.column else max(node.end_point.row - 1, node.start_point.row)
+def _last_row(comment: _Comment) -> int:
+    """The last line that the comment has text in: some take their line end with them."""
+    return comment.last.line if comment.last.column else max(comment.last.line - 1, comment.at.line)
 
 
-def _block(nodes: list[Node], data: bytes) -> _Block:
-    lines = tuple(line for node in nodes for line in _lines(node))
-    return _Block(nodes[0], nodes[-1], lines, _is_whole(nodes[0], data))
+def _block(group: Sequence[_Comment], data: bytes, code_end: int) -> _Block:
+    first, last = group[0], group[-1]
+    lines = tuple(line for comment in group for line in _lines(comment, data))
+    return _Block(first.at, _last_row(last), last.end, _is_whole(first, data), code_end, lines)
 
 
-def _lines(node: Node) -> Iterable[_Line]:
-    raw = (node.text or b"").decode("utf-8", "replace")
-    row = node.start_point.row
-    for at, line in enumerate(re.split(r"\r\n|\n|\r", raw)):
+def _lines(comment: _Comment, data: bytes) -> Iterator[_Line]:
+    raw = data[comment.start : comment.end].decode("utf-8", "replace").rstrip("\r\n")
+    for at, line in enumerate(_LINE_END.split(raw)):
         body = line[: closing.start()] if (closing := _CLOSING.search(line)) else line
         opening = _OPENING.match(body)
         inner = body[opening.end() :] if opening else body
-        yield _Line(row + at, inner.strip(), len(inner) - len(inner.lstrip()))
+        yield _Line(comment.at.line + at, inner.strip(), len(inner) - len(inner.lstrip()))
 
 
 # Symbols --------------------------------------------------------------------------------------------------
@@ -240,68 +269,62 @@ def _lines(node: Node) -> Iterable[_Line]:
 class _Owners:
     """Which symbol a comment is about: the one right below it, else the one it stands in, else the file."""
 
-    def __init__(self, file: str, data: bytes, language: Language, symbols: FileSymbols) -> None:
+    def __init__(self, file: str, text: Text, symbols: FileSymbols) -> None:
         self._file = file
-        self._data = data
-        self._rules = language.rules
+        self._text = text
         self._symbols = symbols
-        self._by_start = {range_.definition.start: at for at, range_ in enumerate(symbols.ranges)}
-        self._starts = [range_.definition.start for range_ in symbols.ranges]
+        self._starts = [definition.start for definition, _ in symbols.ranges]
+        self._ending: dict[Position, list[int]] = {}
+        for at, (definition, _) in enumerate(symbols.ranges):
+            self._ending.setdefault(definition.end, []).append(at)
 
     def of(self, block: _Block) -> tuple[SymbolKey, Position | None]:
         """(symbol, a place in it); (file, None) for a comment that is about no symbol."""
-        inside = self._around(block.first)
-        at = self._below(block, inside) if block.whole else None
-        if at is None:
-            at = inside
+        inside = self._around(block)
+        below = self._below(block, inside) if block.whole else None
+        at = inside if below is None else below
         if at < 0:
             return SymbolKey(self._file, ""), None
         symbol = self._symbols.symbols[at]
         return SymbolKey(self._file, symbol.qualname, symbol.ordinal), self._symbols.ranges[at].name.start
 
-    def _around(self, comment: Node) -> int:
-        """The innermost symbol that the comment stands in, -1 for none.
+    def _around(self, block: _Block) -> int:
+        """The innermost symbol that the comment stands in, -1 for none."""
+        at = bisect_right(self._starts, block.at) - 1
+        while at >= 0 and self._symbols.ranges[at].definition.end <= block.at:
+            at = self._symbols.symbols[at].parent
+        return max(at, self._ended(block))
 
-        A definition's range ends with its last code, so a comment at its very end is in the node only.
+    def _ended(self, block: _Block) -> int:
+        """The symbol that the comment is the end of, -1 for none.
+
+        A definition's range ends with its last code, so that a comment behind that is outside: on the same
+        line, or below and further to the right than the definition.
         """
-        position = Position(*comment.start_point)
-        best = -1
-        for at, (definition, _) in enumerate(self._symbols.ranges):
-            if definition.start > position:
-                break
-            if position < definition.end:
-                best = at  # later ones start later: they are the inner ones
-        node = comment.parent
-        while node is not None:
-            rule = self._rules.get(node.type)
-            if rule is not None and rule.define is not None:
-                own = self._by_start.get(Position(*node.start_point))
-                if own is not None:
-                    return max(best, own)
-            node = node.parent
-        return best
+        tail = max(block.code_end - _TAIL, 0)
+        code = self._text.data[tail : block.code_end].rstrip(b";, \t")
+        end = self._text.position(tail + len(code))
+        for at in reversed(self._ending.get(end, ())):
+            right = block.at.column > self._symbols.ranges[at].definition.start.column
+            if right and (block.whole or block.at.line == end.line):
+                return at
+        return -1
 
     def _below(self, block: _Block, inside: int) -> int | None:
         """The symbol whose definition begins on the next line, None without one."""
-        follower = block.last.next_sibling
-        if follower is None or follower.start_point.row != _last_row(block.last) + 1:
+        start = Position(block.last_row + 1, block.at.column)
+        offset = self._text.offset(start)
+        line = self._text.line(start.line)
+        if line[: start.column].strip() or not line[start.column : start.column + 1].strip():
             return None
-        start, end = Position(*follower.start_point), Position(*follower.end_point)
-        if start.column != block.first.start_point.column:
-            return None
-        for at, (definition, _) in enumerate(self._symbols.ranges):
-            if definition.start < start:
+        decorated = line.startswith(b"@", start.column)
+        first = bisect_left(self._starts, start)
+        for at in range(first, min(first + (_DECORATED if decorated else 1), len(self._starts))):
+            definition = self._starts[at]
+            if self._symbols.symbols[at].parent != inside:
                 continue
-            if definition.start > end or self._symbols.symbols[at].parent != inside:
-                return None
-            gap = self._data[follower.start_byte : self._offset(follower, definition.start)]
-            return at if _GAP.fullmatch(gap) else None
+            row = self._text.offset(Position(definition.line, start.column)) if decorated else offset
+            before = self._text.data[row : self._text.offset(definition)]
+            if _WORDS.fullmatch(before) or (decorated and definition.line == start.line):
+                return at
         return None
-
-    def _offset(self, node: Node, position: Position) -> int:
-        """The byte offset of a position at or behind the node's start."""
-        offset = node.start_byte - node.start_point.column
-        for _ in range(position.line - node.start_point.row):
-            line_end = self._data.find(b"\n", offset)
-            offset = line_end + 1 if line_end >= 0 else len(self._data)
-        return offset + position.column

@@ -5,6 +5,7 @@ forgot or purged, and never overwrites words that a user changed. What holds a s
 without its text. Reads memories, writes nothing.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ SAME_TEXT = 0.5
 """Texts in one place that share this much are one text, edited."""
 
 _COMPARED = 400  # words
+_WORD = re.compile(r"\w+")
 _FIELDS = ("title", "content", "type", "tags")
 
 
@@ -242,13 +244,14 @@ class _Planning:
             if not near:
                 rest.append(one)
                 continue
-            candidates.remove(near[0])
-            self._match(near[0])
-            if near[0].memory.id in self._hidden:
+            known = near[0]
+            candidates.remove(known)
+            self._match(known)
+            if known.memory.id in self._hidden:
                 continue
             # Another word before the same text (TODO became FIXME) is an edit.
-            edited = near[0].memory.metadata.get("marker") != one.details.get("marker")
-            change = Change(near[0].memory, one, edited and _is_untouched(near[0].memory, near[0].mark))
+            edited = known.memory.metadata.get("marker") != one.details.get("marker")
+            change = Change(known.memory, one, edited and _is_untouched(known.memory, known.mark))
             (self._changed if change.edited else self._moved).append(change)
         return rest
 
@@ -331,5 +334,5 @@ def _is_untouched(memory: Memory, mark: Mark) -> bool:
 def _likeness(known: _Known, found: Found) -> float:
     if known.mark.importer == "agents":
         return 1.0  # a heading's path is a place of its own
-    one, other = known.memory.content.split()[:_COMPARED], found.content.split()[:_COMPARED]
+    one, other = _WORD.findall(known.memory.content)[:_COMPARED], _WORD.findall(found.content)[:_COMPARED]
     return SequenceMatcher(None, one, other, autojunk=False).ratio()

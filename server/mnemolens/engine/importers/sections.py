@@ -22,6 +22,7 @@ _HEADING = re.compile(r" {0,3}(?P<level>#{1,6})(?:[ \t]+(?P<text>.*?))?(?:[ \t]+
 _UNDERLINE = re.compile(r" {0,3}(?:(?P<one>=+)|-+)[ \t]*")
 _FENCE = re.compile(r"[ \t]*(?:[-*+>][ \t]+)*(?P<fence>`{3,}|~{3,})(?P<info>.*)")
 _BLOCK = re.compile(r"\s*(?:[-*+](?:\s|$)|[>|]|[0-9]{1,9}[.)]\s)")
+_CLOSED = -2
 _INDENTED = re.compile(r" {4}|\t")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
@@ -103,26 +104,8 @@ class _Heading(NamedTuple):
 
 
 def _headings(lines: list[str], start: int) -> Iterator[_Heading]:
-    fence = ""
-    commented = False
-    paragraph = -1  # where the paragraph begins that the line before belongs to
-    for at in range(start, len(lines)):
-        line = lines[at]
-        if commented:
-            commented = "-->" not in line
-            continue
-        fenced = _FENCE.fullmatch(line)
-        if fence:
-            closes = fenced is not None and fenced["fence"].startswith(fence) and not fenced["info"].strip()
-            fence = "" if closes else fence
-            continue
-        if fenced is not None and not (fenced["fence"][0] == "`" and "`" in fenced["info"]):
-            fence, paragraph = fenced["fence"], -1
-            continue
-        comment = line.rfind("<!--")
-        if comment >= 0 and "-->" not in line[comment:]:
-            commented, paragraph = True, -1
-            continue
+    paragraph = -1  # the first line of the paragraph so far; -1 for none, _CLOSED in any other block
+    for at, line in _readable(lines, start):
         heading = _HEADING.fullmatch(line)
         underline = _UNDERLINE.fullmatch(line) if paragraph >= 0 else None
         if heading is not None:
@@ -135,9 +118,31 @@ def _headings(lines: list[str], start: int) -> Iterator[_Heading]:
         elif not line.strip():
             paragraph = -1
         elif _BLOCK.match(line) or (paragraph == -1 and _INDENTED.match(line)):
-            paragraph = -2  # a list, quote, table or code: it lasts until a blank line
+            paragraph = _CLOSED
         elif paragraph == -1:
             paragraph = at
+
+
+def _readable(lines: list[str], start: int) -> Iterator[tuple[int, str]]:
+    """The lines that may say something about headings; what is fenced or commented out is as a blank one."""
+    fence = ""
+    commented = False
+    for at in range(start, len(lines)):
+        line = lines[at]
+        fenced = None if commented else _FENCE.fullmatch(line)
+        if commented:
+            commented = "-->" not in line
+            yield at, ""
+        elif fence:
+            if fenced is not None and fenced["fence"].startswith(fence) and not fenced["info"].strip():
+                fence = ""
+            yield at, ""
+        elif fenced is not None and not (fenced["fence"][0] == "`" and "`" in fenced["info"]):
+            fence = fenced["fence"]
+            yield at, ""
+        else:
+            commented = "-->" not in line[line.rfind("<!--") :] if "<!--" in line else False
+            yield at, "" if commented else line
 
 
 def _front_matter(lines: list[str]) -> int:
