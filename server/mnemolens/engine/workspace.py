@@ -19,7 +19,7 @@ from mnemolens.core.errors import InvalidArgument, NotFound
 from mnemolens.core.events import Event
 from mnemolens.core.memories import Memory, Origin
 from mnemolens.core.settings import Settings
-from mnemolens.core.symbols import FileSymbols, Position, Range, SymbolKey
+from mnemolens.core.symbols import FileSymbols, Position, Range, SymbolKey, SymbolKind
 from mnemolens.core.text import TextChange
 from mnemolens.core.views import (
     ActionView,
@@ -206,6 +206,7 @@ class Workspace:
             if file not in self._documents:
                 self._code.index.remove(file)
         self._code.complete = True
+        self._configure()
         await self._refresh_slowly(list(self._state.memories()))
         return IndexReport(len(self._code.index), self._code.index.symbol_count, report.seconds)
 
@@ -378,6 +379,13 @@ class Workspace:
             found = self._code.index.get(file)
             for symbol in found.symbols if found is not None and self.layout.contains(file) else ():
                 yield self._show.place(SymbolKey(file, symbol.qualname, symbol.ordinal))
+
+    def code(self) -> Iterator[tuple[str, str, tuple[SymbolKind, ...]]]:
+        """(file, language, its symbols' kinds) of every indexed file."""
+        for file in self._code.index.files():
+            found = self._code.index.get(file)
+            if found is not None:
+                yield file, found.language, tuple(symbol.kind for symbol in found.symbols)
 
     def status(self) -> FolderStatus:
         """The folder in numbers and words."""
@@ -574,6 +582,10 @@ class Workspace:
         events = self._journal.refresh()
         if events:
             self._merge(events)
+
+    def without_code(self) -> None:
+        """Nobody has indexed this folder: memories are linked to nothing before `build_index`."""
+        self._links.linking_enabled = False
 
     @property
     def was_indexed(self) -> bool:
