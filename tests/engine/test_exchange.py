@@ -2,25 +2,52 @@
 
 import json
 import os
+import shutil
 import stat
-from datetime import UTC, datetime
+import subprocess
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from folders import Folder
+from folders import START, Folder
+from mnemolens.core.clock import reading_at
 from mnemolens.core.errors import InvalidArgument, NotFound
 from mnemolens.core.events import (
+    AnchorAlias,
+    AnchorConfirm,
+    AnchorDrop,
+    AnchorPut,
     AnchorUnalias,
+    BirthRecord,
+    EdgeDrop,
+    EdgePut,
+    Event,
+    EvidenceRecord,
+    LinkAllow,
     LinkDrop,
+    MemoryAccess,
+    MemoryDone,
+    MemoryForget,
+    MemoryRestore,
     MemoryTogether,
+    NodeDrop,
     NodePut,
     Place,
     SuggestionRefuse,
+    decode_line,
+    encode_line,
+    prepare,
+    put_memory,
 )
 from mnemolens.engine.exchange import Exchange
+from mnemolens.engine.export_lines import Export, encode
+from mnemolens.engine.import_lines import Skip, World, id_of, paths_of, plan
 from mnemolens.engine.requests import ListRequest
 from mnemolens.engine.write import Write
+from mnemolens.store.merge import MergedState
 
 PAY = '''\
 """Payments."""
@@ -795,6 +822,281 @@ class TestPurge:
     def test_an_unknown_memory_is_named(self, shop):
         with pytest.raises(NotFound, match=r"^id: no memory 'x'"):
             shop.run(shop.exchange.purge("x"))
+
+
+class TestCopies:
+    @pytest.fixture
+    def repo(self, make):
+        folder = make("repo", {})
+        folder.close()
+        for arguments in (
+            ["init", "-q", "-b", "main"],
+            ["-c", "user.name=Ana", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "one"],
+            ["remote", "add", "origin", "https://example.com/shop"],
+        ):
+            subprocess.run(["git", *arguments], cwd=folder.root, check=True, capture_output=True)
+        for name, text in FILES.items():
+            folder.write(name, text)
+        folder.workspace = folder.start()
+        return folder
+
+    def again(self, repo, make):
+        """A second clone, without a store."""
+        shutil.copytree(repo.root / ".git", repo.root.parent / "git-copy", symlinks=True)
+        shutil.rmtree(repo.root.parent / "git-copy" / "mnemolens")
+        folder = make("clone")
+        folder.close()
+        (repo.root.parent / "git-copy").rename(folder.root / ".git")
+        folder.workspace = folder.start()
+        return folder
+
+    def test_nothing_is_written_before_the_first_capture(self, repo, tmp_path):
+        assert repo.run(repo.exchange.daily_copy(repo.now)) is None
+        assert not (tmp_path / "data").exists()
+        assert not repo.workspace.layout.store.exists()
+
+    def test_a_clone_gets_all_of_it_back_when_the_user_says_so(self, repo, make, tmp_path):
+        ids = fill(repo)
+        copy = repo.run(repo.exchange.daily_copy(repo.now))
+        assert copy.path.is_relative_to(tmp_path / "data")
+        assert repo.run(repo.exchange.daily_copy(repo.now)) is None
+        assert repo.run(repo.exchange.offer()) is None
+        clone = self.again(repo, make)
+        offered = clone.run(clone.exchange.offer())
+        assert offered == copy
+        assert not clone.workspace.layout.store.exists()
+        assert counts(clone.take(offered.path)) == (3, 3, 0, 0, 0)
+        assert everything(clone, ids) == everything(repo, ids)
+        assert clone.verdict(ids[0]) == "fresh"
+        assert clone.run(clone.exchange.offer()) is None
+
+    def test_a_copy_is_made_each_day(self, repo):
+        repo.remember("first day")
+        one = repo.run(repo.exchange.daily_copy(repo.now))
+        repo.clock.advance(24 * 3600)
+        repo.remember("second day")
+        two = repo.run(repo.exchange.daily_copy(repo.now))
+        assert b"second day" not in one.path.read_bytes()
+        assert b"second day" in two.path.read_bytes()
+
+    def test_a_purge_reaches_the_copies(self, repo, tmp_path):
+        secret = "correct horse battery staple"
+        memory = repo.remember(secret, metadata={"k": secret})
+        kept = repo.remember("kept words")
+        repo.commit(repo.workspace.link(memory, target_id=kept, edge_type="SAME_TOPIC", now=repo.now))
+        copy = repo.run(repo.exchange.daily_copy(repo.now))
+        assert secret.encode() in copy.path.read_bytes()
+        report = repo.run(repo.exchange.purge(memory))
+        assert copy.path.name in report.removed
+        assert secret.encode() not in all_bytes(tmp_path)
+        assert b"kept words" in copy.path.read_bytes()
+
+    def test_an_edge_to_a_memory_that_is_gone_from_the_file_is_not_taken(self, repo, make):
+        first, second = repo.remember("one"), repo.remember("two")
+        repo.commit(repo.workspace.link(first, target_id=second, edge_type="SAME_TOPIC", now=repo.now))
+        copy = repo.run(repo.exchange.daily_copy(repo.now))
+        repo.run(repo.exchange.purge(first))
+        clone = self.again(repo, make)
+        clone.take(copy.path)
+        assert clone.detail(second).edges == ()
+
+    def test_without_git_there_are_no_copies(self, shop, tmp_path):
+        shop.remember("words")
+        assert shop.run(shop.exchange.daily_copy(shop.now)) is None
+        assert shop.run(shop.exchange.offer()) is None
+        assert not (tmp_path / "data").exists()
+
+
+PLACES = [Place(file="a.py", qualname=name, ordinal=0) for name in "fg"]
+IDS = ["m1", "m2", "m3"]
+
+
+def birth(place, body):
+    return BirthRecord(
+        file=place.file, qualname=place.qualname, ordinal=0, kind="function", signature="def f()",
+        full_hash=body, body_hash=body, fingerprint="AA", token_count=3, neighbours=("", "g"),
+        snippet=f"def f(): {body}", commit="c1", branch=None, algo=1,
+    )  # fmt: skip
+
+
+@st.composite
+def one_event(draw):
+    """What a store may hold: of each op, about three memories with two anchors each."""
+    memory, other, text = draw(st.sampled_from(IDS)), draw(st.sampled_from(IDS)), draw(st.sampled_from("xyz"))
+    anchor = f"{draw(st.sampled_from('ab'))}-{memory}"
+    new = f"{draw(st.sampled_from('abc'))}-{memory}"
+    place, key = draw(st.sampled_from(PLACES)), draw(st.sampled_from("kl"))
+    at = {"anchor": anchor, "place": place, "body_hash": text, "fingerprint": "AA"}
+    whole = {"type": "semantic", "title": text, "content": f"content {text}", "created_at": START}
+    evidence = EvidenceRecord(field="content", start=0, end=1, rule="call", text=text)
+    return draw(
+        st.sampled_from(
+            [
+                put_memory(memory, whole, metadata={key: text}, tags_add=[text], by="Ana"),
+                put_memory(memory, {"title": text, "expires_at": None}, metadata={key: None}),
+                put_memory(memory, {"importance": 0.25, "due_at": START}, tags_remove=[text]),
+                MemoryForget(memory=memory, by=text),
+                MemoryRestore(memory=memory),
+                MemoryDone(memory=memory),
+                MemoryAccess(counts={memory: 3, other: 2}, at=START + timedelta(days=ord(text))),
+                MemoryTogether(memories=(memory, other), rate=0.25),
+                AnchorPut(anchor=new, memory=memory, birth=birth(place, text)),
+                AnchorPut(anchor=new, memory=memory, birth=birth(place, text), supersedes=f"a-{memory}"),
+                AnchorPut(
+                    anchor=new, memory=memory, birth=birth(place, text), context="content_name_match",
+                    relevance=0.8, rule="call", evidence=evidence,
+                ),
+                AnchorDrop(anchor=anchor),
+                AnchorAlias(**at),
+                AnchorUnalias(**at, by="Bea"),
+                AnchorConfirm(**at),
+                LinkDrop(memory=memory, evidence=text, name="a.py::f"),
+                LinkAllow(memory=memory, evidence=text, name="a.py::f"),
+                EdgePut(source=memory, target=other, type="CAUSED_BY", weight=0.5, created_at=START),
+                EdgePut(source=memory, target=other, type="CO_ACTIVATED", weight=0.5),
+                EdgeDrop(source=memory, target=other, type="CAUSED_BY"),
+                NodePut(node=memory, meta={"someKey": {"innerKey": text}}),
+                NodeDrop(node=memory),
+                SuggestionRefuse(memory=memory, place=place),
+            ]
+        )
+    )  # fmt: skip
+
+
+def happened(data, writer, first):
+    """Events of one writer, a minute apart."""
+    moments = (START + timedelta(seconds=first + 60 * n) for n in range(len(data)))
+    return [
+        Event(f"{writer}{first}-{n}", reading_at(moment, writer), one)
+        for n, (moment, one) in enumerate(zip(moments, data, strict=True))
+    ]
+
+
+class Store:
+    """A journal in memory."""
+
+    def __init__(self):
+        self.events = []
+        self.state = MergedState()
+
+    def add(self, events):
+        self.events += events
+        self.state.apply(events)
+
+    def lines(self):
+        return [json.loads(encode(line)) for line in Export(self.events).lines()]
+
+    def take(self, lines):
+        """Imports; how many events that took."""
+        ids = frozenset(id_of(line) for line in lines)
+        world = World(self.state, {}, no_symbol, no_birth, lambda _: None, ids, set())
+        count = 0
+        for line in lines:
+            items = plan(line, id_of(line), world, START + timedelta(days=1)).items
+            self.add(items)
+            count += len(items)
+        return count
+
+    def view(self, names):
+        state = self.state
+        return {
+            one: (
+                state.memory(one),
+                state.anchors_of(one),
+                state.edges_of(one),
+                state.history(one),
+                state.node(one),
+                [state.link_dropped(one, text, "a.py::f") for text in "xyz"],
+                [state.suggestion_refused(one, place.key) for place in PLACES],
+            )
+            for one in names
+        }
+
+
+def no_symbol(_file, _at):
+    return None
+
+
+def no_birth(_key):
+    return None
+
+
+WHOLE = [
+    data
+    for one in IDS
+    for data in (
+        put_memory(one, {"type": "semantic", "title": "t", "content": "c", "created_at": START}),
+        AnchorPut(anchor=f"a-{one}", memory=one, birth=birth(PLACES[0], "x")),
+        AnchorPut(anchor=f"b-{one}", memory=one, birth=birth(PLACES[1], "y")),
+    )
+]
+some_events = st.lists(one_event(), max_size=20)
+
+
+@settings(max_examples=60, deadline=None)
+@given(some_events, some_events, some_events)
+def test_what_goes_out_comes_in_and_stores_that_exchange_agree(common, mine, theirs):
+    first, second = Store(), Store()
+    first.add(happened([*WHOLE, *common], "aaaaaaaaaa", 0))
+    lines = first.lines()
+    second.take(lines)
+    assert second.view(IDS) == first.view(IDS)
+    assert second.take(lines) == 0
+    assert second.lines() == lines
+    assert first.take(lines) == 0
+
+    first.add(happened(mine, "aaaaaaaaaa", 3600))
+    second.add(happened(theirs, "bbbbbbbbbb", 3630))
+    there, back = first.lines(), second.lines()
+    second.take(there)
+    first.take(back)
+    assert second.view(IDS) == first.view(IDS)
+    expected = Store()
+    expected.add([*first.events, *second.events])
+    assert first.view(IDS) == expected.view(IDS)
+    assert first.take(second.lines()) == 0
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just("a.py"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def places_in(value, path=()):
+    """Where something stands in a JSON value."""
+    if isinstance(value, dict | list):
+        yield from [path] if path else []
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places_in(value[key], (*path, key))
+    else:
+        yield path
+
+
+@settings(max_examples=60, deadline=None)
+@given(some_events, st.data())
+def test_a_line_that_is_broken_anywhere_is_taken_or_skipped(common, data):
+    store, other = Store(), Store()
+    store.add(happened([*WHOLE, *common], "aaaaaaaaaa", 0))
+    if data.draw(st.booleans()):
+        other.add(happened([*WHOLE, *common][: data.draw(st.integers(1, 20))], "aaaaaaaaaa", 0))
+    before = len(other.events)
+    line = store.lines()[0]
+    for _ in range(2):
+        path = data.draw(st.sampled_from(sorted(places_in(line), key=str)))
+        inside = line
+        for key in path[:-1]:
+            inside = inside[key]
+        inside[path[-1]] = data.draw(json_values)
+    list(paths_of(line))
+    try:
+        other.take([line])
+    except Skip:
+        return
+    taken = other.events[before:]
+    assert [decode_line(encode_line(e.id, e.clock, prepare(e.data))) for e in taken] == taken
+    assert other.state.memory("m1") is not None or before == 0
 
 
 def all_bytes(folder):

@@ -70,6 +70,9 @@ class Export:
         self._others: defaultdict[str, list[Event]] = defaultdict(list)
         self._accesses: defaultdict[str, dict[str, Event]] = defaultdict(dict)
         self._owners: dict[str, str] = {}
+        for event in ordered:  # an anchor may be dropped by an event that an older clock says
+            if isinstance(event.data, AnchorPut):
+                self._owners.setdefault(event.data.anchor, event.data.memory)
         for event in ordered:
             self._sort_in(event)
         memories = [memory for one in self.state.memories() if (memory := self.state.memory(one))]
@@ -126,8 +129,6 @@ class Export:
         if isinstance(data, AnchorDrop | AnchorAlias | AnchorUnalias | AnchorConfirm):
             owner = self._owners.get(data.anchor)
             return () if owner is None else (owner,)
-        if isinstance(data, AnchorPut):
-            self._owners.setdefault(data.anchor, data.memory)
         return (getattr(data, "memory", ""),)
 
     def _note(self, event: Event, owners: tuple[str, ...]) -> None:

@@ -86,6 +86,8 @@ _PLACES: Final[tuple[tuple[type[AnchorAlias | AnchorUnalias | AnchorConfirm], st
 """An anchor's lists of places, and the events that make them."""
 _NEVER_CLEARED: Final = frozenset({"type", "title", "content", "created_at"})
 """Fields that every memory has."""
+_UNSET: Final[Mapping[str, object]] = {"importance": 0.5, "pinned": False, "born": Origin()}
+"""What a memory has where no event says anything."""
 _DERIVED: Final = frozenset({"token_count", "content_hash"})
 
 Resolve: TypeAlias = Callable[[str, Json], SymbolKey | None]
@@ -423,7 +425,7 @@ class _Planner:
             if name in MEMORY_FIELDS
             and name not in _DERIVED
             and value is not None
-            and (known is None or getattr(known, name) != value)
+            and (self._is_needed(name, value) if known is None else getattr(known, name) != value)
             and self._may_set(("field", name), stamps.fields.get(name))
         }
         if "content" in fields or (known is None and ("field", "content") not in self._winners):
@@ -443,6 +445,10 @@ class _Planner:
             by = self._values.get("author") or self._values.get("agent_id")
             put = put_memory(self._id, fields, metadata=meta, tags_add=tags, by=by)
             self._add(put, _newest(stamps))
+
+    def _is_needed(self, name: str, value: object) -> bool:
+        """Whether a new memory needs the value: not where its history leaves the field at what it is unset."""
+        return ("field", "content") not in self._winners or _UNSET.get(name) != value
 
     def _set_status(self) -> None:
         status = self._raw.get("status")

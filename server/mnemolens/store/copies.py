@@ -123,7 +123,10 @@ class Copies:
             StoreError: it can't be written; the copies there are stay.
         """
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            copies = self.folder.parent
+            copies.parent.parent.mkdir(parents=True, exist_ok=True)
+            for folder in (copies.parent, copies, self.folder):
+                folder.mkdir(mode=0o700, exist_ok=True)
             with _locked(self.folder):
                 iterator = iter(lines())
                 first = next(iterator, None)
