@@ -82,6 +82,9 @@ class GraphSync:
         facts: what a file's node says of its text; asked rarely, but on the event loop.
         clock: tells what has expired, and weights.
         decay: parameters of the weights as they are now.
+
+    Attributes:
+        builds: how often the graph was built from nothing.
     """
 
     def __init__(
@@ -101,6 +104,7 @@ class GraphSync:
         self._facts = facts
         self._clock = clock
         self._decay = decay
+        self.builds = 0
         self._started = False
         self._built = False
         self._complete = asyncio.Event()
@@ -242,6 +246,7 @@ class GraphSync:
         if not built:
             # Rows of this moment too: nothing was computed since, the lock is held.
             report = await _taken(self._store.build(tuple(self._rows.values())))
+            self.builds += 1
         self._built = True
         return report
 

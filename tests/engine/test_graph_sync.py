@@ -1,0 +1,410 @@
+"""The graph holds what the read model says, after whatever happened; what changes is all that is written."""
+
+import asyncio
+import json
+import tempfile
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from folders import Folder
+from mnemolens.codegraph.resolve import bases_of, calls_of, imported_files
+from mnemolens.core.errors import GraphUnavailable, InvalidArgument
+from mnemolens.core.symbols import CLASS_KINDS, FUNCTION_KINDS, SymbolKey
+from mnemolens.core.text import TextChange
+from mnemolens.engine.graph_rows import FileFacts
+from mnemolens.engine.graph_sync import GraphSync
+from mnemolens.store.graph import GraphStore
+
+ALL = 10**6
+MEMORIES = ("Episodic", "Semantic", "Procedural", "Prospective", "Working")
+CODE = {"CodeFile": "file_id", "CodeClass": "class_id", "CodeFunction": "function_id"}
+
+
+class Graphed(Folder):
+    """A folder whose workspace tells a graph of everything, as `Workspace` is to do."""
+
+    def start(self):
+        workspace = super().start()
+        self.cache = Path(tempfile.mkdtemp(dir=self.root.parent))
+        self.store = GraphStore(self.cache / "graphs" / "w", self.clock)
+        self.graph = self.wired(workspace)
+        self.graph.start()
+        self.graph.index_complete()
+        return workspace
+
+    def wired(self, workspace):
+        code, links = workspace._code, workspace._links
+        graph = GraphSync(
+            self.store,
+            code.index,
+            workspace._state,
+            links,
+            self.facts,
+            self.clock,
+            lambda: workspace._show.decay,
+        )
+        put, remove, refresh = code.index.put, code.index.remove, links.refresh
+
+        def putting(file, symbols):
+            put(file, symbols)
+            graph.file_changed(file)
+
+        def removing(file):
+            remove(file)
+            graph.file_changed(file)
+
+        def refreshing(memory_ids):
+            ids = list(memory_ids)
+            changed = refresh(ids)
+            graph.memories_changed(ids)
+            return changed
+
+        code.index.put, code.index.remove, links.refresh = putting, removing, refreshing
+        return graph
+
+    def facts(self, file):
+        document = self.workspace._documents.get(file)
+        if document is not None:
+            return FileFacts("open", len(document.text.data))
+        path = self.root / file
+        return FileFacts("disk", path.stat().st_size) if path.exists() else FileFacts()
+
+    def close(self):
+        self.graph.close()
+        super().close()
+
+    def ask(self, cypher, parameters=None):
+        return [list(row) for row in self.run(self.graph.query(cypher, parameters, ALL)).rows]
+
+    def flush(self):
+        self.run(self.graph.flush())
+
+    # What the read model says, in words of its own.
+
+    def expected(self):
+        workspace, index = self.workspace, self.workspace._code.index
+        nodes, rels = {}, Counter()
+        for file in index.files():
+            symbols = index.get(file)
+            fact = self.facts(file)
+            nodes["CodeFile", file] = {
+                "file_path": file,
+                "language": symbols.language,
+                "content_hash": fact.content_hash,
+                "size_bytes": fact.size_bytes,
+                "has_error": symbols.partial,
+            }
+            for target in imported_files(index, file):
+                rels["IMPORTS", file, target] += 1
+            self._expect_calls(index, SymbolKey(file, ""), file, rels)
+            for key in index.keys_of(file):
+                self._expect_symbol(index, key, nodes, rels)
+        self._expect_memories(workspace, nodes, rels)
+        return nodes, rels
+
+    def _expect_symbol(self, index, key, nodes, rels):
+        symbol, range_ = index.symbol(key), index.range_of(key).definition
+        row = {
+            "qualified_name": symbol.qualname,
+            "docstring": symbol.docstring,
+            "start_line": range_.start.line + 1,
+            "end_line": range_.end.line + 1,
+        }
+        parent = index.parent(key)
+        rels["DEFINED_IN", key.id, key.file] += 1
+        rels["CONTAINS", parent.id, key.id] += 1
+        if symbol.kind in CLASS_KINDS:
+            nodes["CodeClass", key.id] = {**row, "class_name": symbol.name, "kind": symbol.kind}
+            for base in bases_of(index, key):
+                if base.key != key:  # `class K(K)` means an earlier K
+                    rels["INHERITS", key.id, base.key.id] = 1
+            above = parent
+            while above.qualname and index.symbol(above).kind not in FUNCTION_KINDS:
+                above = index.parent(above)
+            self._expect_calls(index, key, above.id, rels)
+            return
+        nodes["CodeFunction", key.id] = {
+            **row,
+            "function_name": symbol.name,
+            "signature": symbol.signature,
+            "is_async": symbol.is_async,
+            "body_hash": symbol.body_hash,
+        }
+        if parent.qualname and index.symbol(parent).kind == "class":
+            rels["METHOD_OF", key.id, parent.id] += 1
+        self._expect_calls(index, key, key.id, rels)
+
+    def _expect_calls(self, index, key, caller, rels):
+        for target, count in calls_of(index, key, allow_name=True):
+            rels["CALLS", caller, target.key.id, target.confidence] += count
+
+    def _expect_memories(self, workspace, nodes, rels):
+        index = workspace._code.index
+        details = {}
+        for memory_id in workspace._state.memories():
+            detail = workspace.get(memory_id, self.now)
+            memory = detail.view.memory
+            expired = memory.expires_at is not None and memory.expires_at <= self.now
+            if memory.status != "forgotten" and not expired:
+                details[memory_id] = detail
+        for memory_id, detail in details.items():
+            memory = detail.view.memory
+            kind = memory.type
+            nodes[f"{kind.title()}Memory", memory_id] = {
+                "title": memory.title,
+                "content": memory.content,
+                "tags": list(memory.tags),
+                "metadata": memory.metadata,
+                "status": memory.status,
+                "created_at": memory.created_at.isoformat().replace("+00:00", "Z"),
+                "weight": pytest.approx(detail.view.weight, abs=0.01),
+                "layer": detail.view.layer,
+            }
+            if memory.session_id:
+                nodes["Session", memory.session_id] = {}
+            if memory.agent_id:
+                nodes["Agent", memory.agent_id] = {}
+            for link in detail.links:
+                key = link.target.key
+                if link.candidate or (key.qualname and index.symbol(key) is None):
+                    continue
+                if not key.qualname:
+                    word = "FILE"
+                    bare = {"file_path": key.file, "language": None}
+                    nodes.setdefault(("CodeFile", key.file), bare)
+                else:
+                    word = "CLASS" if index.symbol(key).kind in CLASS_KINDS else "FUNCTION"
+                rels[f"RELATES_TO_{word}_{kind.upper()}", memory_id, key.id, link.relevance] += 1
+            for edge in detail.edges:
+                if edge.source_id == memory_id and edge.target_id in details:
+                    rels["MEMORY_EDGE", memory_id, edge.target_id, edge.type] += 1
+
+    # What the graph says.
+
+    def held(self):
+        nodes, rels = {}, Counter()
+        for table, key in {
+            **CODE,
+            **{f"{kind}Memory": "memory_id" for kind in MEMORIES},
+            "Session": "session_id",
+            "Agent": "agent_id",
+        }.items():
+            for (node,) in self.ask(f"MATCH (n:{table}) RETURN n"):
+                if table.endswith("Memory"):
+                    node["metadata"] = json.loads(node["metadata"])
+                nodes[table, node[key]] = node
+        for name in ("DEFINED_IN", "METHOD_OF", "CONTAINS", "INHERITS"):
+            for source, target in self.ask(
+                f"MATCH (a:{_ends(name)[0]})-[:{name}]->(b:{_ends(name)[1]}) "
+                f"RETURN {_id('a', name, 0)}, {_id('b', name, 1)}"
+            ):
+                rels[name, source, target] += 1
+        for source, target in self.ask("MATCH (a)-[:IMPORTS]->(b) RETURN DISTINCT a.file_id, b.file_id"):
+            rels["IMPORTS", source, target] += 1
+        for source, target, confidence, count in self.ask(
+            f"MATCH (a:CodeFile:CodeFunction)-[r:CALLS]->(b:CodeClass:CodeFunction) "
+            f"RETURN {_id('a', 'CALLS', 0)}, {_id('b', 'CALLS', 1)}, r.confidence, r.count"
+        ):
+            rels["CALLS", source, target, confidence] += count
+        for kind in MEMORIES:
+            for word, table in zip(("FILE", "CLASS", "FUNCTION"), CODE, strict=True):
+                name = f"RELATES_TO_{word}_{kind.upper()}"
+                for row in self.ask(
+                    f"MATCH (m)-[r:{name}]->(c:{table}) RETURN m.memory_id, c.{CODE[table]}, r.relevance_score"
+                ):
+                    rels[name, *row] += 1
+        for row in self.ask("MATCH (a)-[r:MEMORY_EDGE]->(b) RETURN a.memory_id, b.memory_id, r.type"):
+            rels["MEMORY_EDGE", *row] += 1
+        return nodes, rels
+
+    def check(self):
+        nodes, rels = self.expected()
+        held, found = self.held()
+        assert held.keys() == nodes.keys()
+        for key, row in nodes.items():
+            assert {name: held[key][name] for name in row} == row, key
+        assert (found - rels, rels - found) == (Counter(), Counter()), "too much, too little"
+
+
+ENDS = {
+    "DEFINED_IN": ("CodeFunction:CodeClass", "CodeFile"),
+    "METHOD_OF": ("CodeFunction", "CodeClass"),
+    "CONTAINS": ("CodeFile:CodeFunction:CodeClass", "CodeFunction:CodeClass"),
+    "INHERITS": ("CodeClass", "CodeClass"),
+    "CALLS": ("CodeFile:CodeFunction", "CodeClass:CodeFunction"),
+}
+
+
+def _ends(name):
+    return ENDS[name]
+
+
+def _id(variable, name, end):
+    keys = [f"{variable}.{CODE[table]}" for table in ENDS[name][end].split(":")]
+    return f"coalesce({', '.join(keys)})" if len(keys) > 1 else keys[0]
+
+
+FILES = ("a.py", "b.py", "pkg/__init__.py", "pkg/c.py", "pkg/d.py")
+IMPORTS = st.sampled_from(
+    [
+        "from a import f",
+        "from a import f as g",
+        "import a",
+        "from b import *",
+        "from pkg import c",
+        "from pkg.c import K, h",
+        "from a import K",
+        "from .c import K as Base",
+        "import pkg.c",
+        "from pkg import d as a",
+    ]
+)
+CALLS = st.sampled_from(
+    [
+        "f()",
+        "g()",
+        "h()",
+        "a.f()",
+        "K().m()",
+        "self.m()",
+        "super().m()",
+        "pkg.c.h()",
+        "c.h()",
+        "x = f",
+        "only()",
+    ]
+)
+NAMES = st.sampled_from(["f", "g", "h", "K", "only"])
+
+
+@st.composite
+def definitions(draw):
+    name = draw(NAMES)
+    body = draw(st.lists(CALLS, max_size=3)) or ["pass"]
+    inner = "\n".join(f"    {line}" for line in body)
+    if draw(st.booleans()):
+        return f"def {name}(self=None):\n{inner}\n"
+    base = draw(st.sampled_from(["", "(K)", "(Base)", "(a.K)", "(c.K)"]))
+    method = "\n".join(f"        {line}" for line in body)
+    return f"class {name}{base}:\n    def {draw(st.sampled_from(['m', 'f']))}(self):\n{method}\n"
+
+
+@st.composite
+def sources(draw):
+    parts = draw(st.lists(IMPORTS, max_size=2)) + draw(st.lists(definitions(), max_size=3))
+    parts += draw(st.lists(CALLS, max_size=1))
+    return "\n".join(parts) + "\n"
+
+
+class GraphMachine(RuleBasedStateMachine):
+    """Edits and captures in any order; after each the graph must follow."""
+
+    @initialize(texts=st.lists(sources(), min_size=3, max_size=3))
+    def begin(self, texts):
+        self.place = tempfile.TemporaryDirectory()
+        root = Path(self.place.name) / "folder"
+        root.mkdir()
+        self.folder = Graphed(root, {**dict(zip(FILES, texts, strict=False)), "README.md": "words"})
+        self.ids = []
+
+    @rule(file=st.sampled_from(FILES), text=sources())
+    def write(self, file, text):
+        self.folder.write_seen(file, text)
+
+    @rule(file=st.sampled_from(FILES))
+    def delete(self, file):
+        path = self.folder.root / file
+        if path.exists():
+            path.unlink()
+            self.folder.run(self.folder.workspace.files_changed([path]))
+
+    @rule(file=st.sampled_from(FILES), text=sources())
+    def open(self, file, text):
+        if (self.folder.root / file).exists():
+            self.folder.open(file, text)
+
+    @rule(
+        file=st.sampled_from(FILES),
+        line=st.integers(0, 6),
+        text=st.sampled_from(["\n", "#", "def f(): g()\n"]),
+    )
+    def type(self, file, line, text):
+        if file in self.folder.workspace._documents:
+            self.folder.edit(file, [TextChange(text, (line, 0), (line, 0))])
+
+    @rule(file=st.sampled_from(FILES))
+    def close(self, file):
+        if file in self.folder.workspace._documents:
+            self.folder.run(self.folder.workspace.close_document(file))
+
+    @rule(
+        words=st.lists(
+            st.sampled_from(["`f()`", "`K`", "`K.m`", "pkg/c.py", "README.md", "only()"]), max_size=3
+        ),
+        kind=st.sampled_from(["episodic", "semantic", "working"]),
+        session=st.sampled_from([None, "s", 'it\'s "s"']),
+        lives=st.sampled_from([None, 30, 100]),
+    )
+    def capture(self, words, kind, session, lives):
+        found = self.folder.capture(
+            f"note {len(self.ids)} on {' and '.join(words)}",
+            type=kind,
+            session_id=session,
+            agent_id=session,
+            tags=("a", "b, c"),
+            expires_at=None if lives is None else self.folder.later(seconds=lives),
+        )
+        self.ids.append(found.view.memory.id)
+
+    @rule(
+        data=st.data(),
+        act=st.sampled_from(["forget", "restore", "done", "type", "content", "edge", "unlink"]),
+    )
+    def change(self, data, act):
+        if not self.ids:
+            return
+        workspace, now = self.folder.workspace, self.folder.now
+        one, other = (data.draw(st.sampled_from(self.ids)) for _ in range(2))
+        if act == "type":
+            self.folder.commit(workspace.update(one, {"type": "procedural"}, now))
+        elif act == "content":
+            self.folder.commit(workspace.update(one, {"content": "now on `g()` and a.py"}, now))
+        elif act == "edge" and one != other:
+            self.folder.commit(
+                workspace.link(one, target_id=other, edge_type="CONTRADICTS", weight=0.5, now=now)
+            )
+        elif act == "unlink":
+            try:
+                self.folder.commit(workspace.unlink(one, target_id=other, edge_type="CONTRADICTS"))
+            except Exception:  # noqa: BLE001 - there was none
+                return
+        elif act in {"forget", "restore", "done"}:
+            self.folder.commit(getattr(workspace, act)(one, now))
+
+    @rule(seconds=st.sampled_from([3, 40, 4000]))
+    def wait(self, seconds):
+        self.folder.pass_time(seconds)
+
+    @rule()
+    def check(self):
+        self.folder.check()
+
+    def teardown(self):
+        if hasattr(self, "folder"):
+            self.folder.check()
+            assert self.folder.graph.state.state == "ready"
+            assert self.folder.graph.builds == 1, "differences were written, nothing was built anew"
+            self.folder.close()
+            self.place.cleanup()
+
+
+TestGraphMachine = GraphMachine.TestCase
+TestGraphMachine.settings = settings(
+    max_examples=6, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+)
