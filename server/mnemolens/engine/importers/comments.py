@@ -45,6 +45,36 @@ _AT_START = re.compile(
 _INSIDE = re.compile(rf"(?:^|(?<=[\s;.,#/]))(?P<marker>{_MARKERS}){_AUTHOR}:(?P<tag>)\s*(?P<text>.*)")
 _NAME = re.compile(r"@?(?P<name>[^\W\d_][\w.\-]*(?:(?:, ?| )@?[^\W\d_][\w.\-]*){0,3})")
 _TICKET = re.compile(r"[A-Z]+-[0-9]+|[a-z]+/[0-9]+")
+_NO_NAMES = frozenset(
+    {
+        "fix",
+        "feat",
+        "perf",
+        "performance",
+        "refactor",
+        "docs",
+        "doc",
+        "test",
+        "tests",
+        "chore",
+        "bug",
+        "security",
+    }
+    | {
+        "later",
+        "cleanup",
+        "optimize",
+        "optimization",
+        "deprecated",
+        "compat",
+        "types",
+        "typing",
+        "style",
+        "ci",
+    }
+)
+"""What stands in a name's place and says what kind of work it is."""
+
 _OPENING = re.compile(r"^\s*(?:/\*+!?|//+[!/]?|#+!?|<!--|\*(?!/)|--+(?=\s))?")
 _CLOSING = re.compile(r"\s*(?:\*+/|-->)\s*$")
 _LIST_ITEM = re.compile(r"(?:[-*+\u2022]|[0-9]{1,3}[.)])\s")
@@ -178,7 +208,7 @@ def _author(note: str | None) -> tuple[str | None, str | None]:
     """(who, what else) of the note behind the word: `TODO(ana)`, `TODO(#12)`."""
     note = (note or "").strip()
     named = _NAME.fullmatch(note)
-    if named is not None and not _TICKET.fullmatch(note):
+    if named is not None and not _TICKET.fullmatch(note) and note.lower() not in _NO_NAMES:
         return note.replace("@", ""), None
     return None, note or None
 

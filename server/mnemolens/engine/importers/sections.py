@@ -20,6 +20,7 @@ PATH_SIGN = " \u203a "
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _HEADING = re.compile(r" {0,3}(?P<level>#{1,6})(?:[ \t]+(?P<text>.*?))?(?:[ \t]+#+)?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}(?:(?P<one>=+)|-+)[ \t]*")
+_BREAK = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}")
 _FENCE = re.compile(r"[ \t]*(?:[-*+>][ \t]+)*(?P<fence>`{3,}|~{3,})(?P<info>.*)")
 _BLOCK = re.compile(r"\s*(?:[-*+](?:\s|$)|[>|]|[0-9]{1,9}[.)]\s)")
 _CLOSED = -2
@@ -115,9 +116,9 @@ def _headings(lines: list[str], start: int) -> Iterator[_Heading]:
             words = " ".join(" ".join(lines[paragraph:at]).split())
             yield _Heading(paragraph, at + 1, 1 if underline["one"] else 2, words)
             paragraph = -1
-        elif not line.strip():
+        elif not line.strip() or _BREAK.fullmatch(line) or (paragraph == -1 and _INDENTED.match(line)):
             paragraph = -1
-        elif _BLOCK.match(line) or (paragraph == -1 and _INDENTED.match(line)):
+        elif _BLOCK.match(line):
             paragraph = _CLOSED
         elif paragraph == -1:
             paragraph = at
@@ -142,7 +143,7 @@ def _readable(lines: list[str], start: int) -> Iterator[tuple[int, str]]:
             yield at, ""
         else:
             commented = "-->" not in line[line.rfind("<!--") :] if "<!--" in line else False
-            yield at, "" if commented else line
+            yield at, "" if commented or line.lstrip().startswith("<!--") else line
 
 
 def _front_matter(lines: list[str]) -> int:
