@@ -30,7 +30,7 @@ def set_status(root: Path | None, act: str, given: Sequence[str], *, as_json: bo
     """
     with opened(root) as workspace:
         ids = [memory_id(workspace, one) for one in given]
-        workspace.glance(ids)
+        workspace.glance(ids, writing=True)
         plans: dict[str, Callable[[str, datetime], Write[MemoryView]]] = {
             "forget": workspace.forget,
             "restore": workspace.restore,
@@ -51,7 +51,7 @@ def confirm(root: Path | None, given: str, anchor: str | None, *, as_json: bool)
     """Record that a memory is still true of the code as it is now; returns the exit code."""
     with opened(root) as workspace:
         one = memory_id(workspace, given)
-        workspace.glance([one])
+        workspace.glance([one], writing=True)
         view = workspace.commit_sync(workspace.confirm(one, anchor, now()))
         if as_json:
             form = JsonForm(workspace)
@@ -120,7 +120,7 @@ def _links(
         one = memory_id(workspace, given)
         other = None if to is None else memory_id(workspace, to)
         file = None if at is None else place_at(workspace, at).file
-        workspace.glance([one], near=[] if file is None else [file])
+        workspace.glance([one], near=[] if file is None else [file], writing=True)
         change = workspace.commit_sync(plan(workspace, one, file, other))
         if as_json:
             put_json({"links": JsonForm(workspace).links(change.links), "edges": edges(change.edges)})

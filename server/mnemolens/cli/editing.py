@@ -21,7 +21,7 @@ def run(root: Path | None, given: str) -> int:
     editor = _editor()
     with opened(root) as workspace:
         one = memory_id(workspace, given)
-        workspace.glance([one])
+        workspace.glance([one], writing=True)
         [document] = asyncio.run(workspace.open_memories([one], now()))
         path = Path(document.path)
         before = path.read_text("utf-8")

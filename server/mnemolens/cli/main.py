@@ -466,6 +466,7 @@ def index(
     app,
     _PROGRAMS,
     ("mnemolens serve --tcp 127.0.0.1:5007",),
+    lasting=True,
 )
 def serve(
     *,

@@ -3,11 +3,12 @@
 Owns exit codes, the words for errors, a pipe that nobody reads any more, and Ctrl-C.
 """
 
+import gc
 import inspect
 import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from functools import wraps
 from typing import ParamSpec
 
@@ -51,7 +52,7 @@ _FLAGS = {
 
 
 def command(
-    app: typer.Typer, panel: str, shown: Sequence[str], *, name: str | None = None
+    app: typer.Typer, panel: str, shown: Sequence[str], *, name: str | None = None, lasting: bool = False
 ) -> Callable[[Callable[P, int]], Callable[P, int]]:
     """Registers a command under its function's name and docstring.
 
@@ -60,6 +61,7 @@ def command(
         panel: the group that the help shows it in.
         shown: examples for the help, each a whole line as it is typed.
         name: where the function's can't be used.
+        lasting: it runs until it is ended, so that garbage must be collected.
     """
 
     def register(function: Callable[P, int]) -> Callable[P, int]:
@@ -69,7 +71,8 @@ def command(
         @wraps(function)
         def guarded(*args: P.args, **kwargs: P.kwargs) -> int:
             try:
-                code = function(*args, **kwargs)
+                with nullcontext() if lasting else _without_collection():
+                    code = function(*args, **kwargs)
                 sys.stdout.flush()
             except InvalidArgument as error:
                 reason = str(error).removeprefix(f"{error.field}: ")
@@ -116,6 +119,18 @@ def fail(message: str, code: int = WRONG_USE) -> int:
     """Say in one line what went wrong; returns the exit code."""
     print(f"mnemolens: {' '.join(message.split())}", file=sys.stderr)
     return code
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """A tenth of a short command's time goes into looking for garbage among what it has just imported."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _let_go_of_stdout() -> None:

@@ -5,10 +5,11 @@ index then says of *those memories* is what it would say of them with every file
 nothing itself: `links.py` does, as ever.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import chain
-from typing import NamedTuple
+from typing import Any
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Anchor, CodeState, Memory
@@ -16,12 +17,14 @@ from mnemolens.core.symbols import SymbolKey
 from mnemolens.engine.code import Code
 from mnemolens.engine.indexer import Indexer
 from mnemolens.engine.loading import Loaded, Only
+from mnemolens.engine.placing import SHORT_BODY
 from mnemolens.engine.requests import CaptureRequest
 from mnemolens.linking import names_in, names_in_metadata, names_of_file
 from mnemolens.store.merge import MergedState
 
-MAX_SOUGHT = 64
+MAX_SOUGHT = 300
 """More names and hashes than this cost more to look for than all files cost to decode."""
+_ANY = ""
 
 
 class Glance:
@@ -31,41 +34,45 @@ class Glance:
         self._state = state
         self._code = code
 
-    def near(self, file: str) -> set[str]:
+    def near(self, indexer: Indexer, file: str) -> set[str]:
         """The memories that may be on something in the file: known there, alike, or naming what it defines.
 
         Raises:
             InvalidArgument: there is no such file.
         """
-        self._code.target(file, None)
+        self._know(indexer, file)
         symbols = self._code.index.get(file)
         defined = symbols.symbols if symbols is not None else ()
-        hashes = {value for symbol in defined for value in (symbol.full_hash, symbol.body_hash) if value}
+        alike: dict[str, set[str]] = defaultdict(set)
+        for symbol in defined:
+            # What is shorter says little: an anchor is found there only under its own name (`placing.py`).
+            name = symbol.name if symbol.token_count < SHORT_BODY else _ANY
+            for value in (symbol.full_hash, symbol.body_hash):
+                alike[value].add(name)
         names = {symbol.name for symbol in defined} | names_of_file(file)
         found = set()
         for memory_id in self._state.memories():
             memory = self._state.memory(memory_id)
             if memory is None:
                 continue
-            known = chain.from_iterable(map(_states, self._state.anchors_of(memory_id)))
-            if any(
-                state.key.file == file or state.full_hash in hashes or state.body_hash in hashes
-                for state in known
-            ) or not names.isdisjoint(_names(memory)):
+            anchors = self._state.anchors_of(memory_id)
+            named = _names_of(memory.title, memory.content, memory.metadata)
+            if any(_may_be_in(file, alike, anchor) for anchor in anchors) or names & named:
                 found.add(memory_id)
         return found
 
-    def find(self, file: str, name: str) -> SymbolKey:
+    def find(self, indexer: Indexer, file: str, name: str) -> SymbolKey:
         """The symbol of that name in the file; its last parts are enough where only one ends with them.
 
         Args:
+            indexer: reads the file, unless it was read already.
             file: which.
             name: `Payment.charge`, `charge`, `Payment.charge#1` for the second of that name.
 
         Raises:
             InvalidArgument: there is no such file or symbol, or there are several; the message names them.
         """
-        self._code.target(file, None)
+        self._know(indexer, file)
         keys = self._code.index.keys_of(file)
         qualname, mark, ordinal = name.rpartition("#")
         if not mark:
@@ -98,54 +105,60 @@ class Glance:
         Args:
             indexer: reads the files.
             memories: which.
-            files: further files whose symbols are wanted.
+            files: further files whose symbols are wanted, be they ignored.
             draft: a memory that is about to be stored.
             on_progress: told (files done, files in all).
+
+        Raises:
+            InvalidArgument: one of `files` is not there.
         """
-        index = self._code.index
-        wanted, names, hashes = set(files), set[str](), set[str]()
+        asked = frozenset(files)
+        wanted = set(asked)
+        sought = set() if draft is None else _names_of(draft.title, draft.content, draft.metadata)
         for memory in memories:
-            sought = self._sought(memory)
-            wanted |= sought.files
-            names |= sought.names
-            hashes |= sought.hashes
-        if draft is not None:
-            names |= names_in(f"{draft.title or ''}\n{draft.content}") | names_in_metadata(draft.metadata)
-        for file in wanted - set(index.files()):
-            if self._code.has_file(file):
-                self._code.target(file, None)
-        read = {file: symbols for file in index.files() if (symbols := index.get(file)) is not None}
-        parts = tuple(part.encode("utf-8", "surrogatepass") for part in sorted(names | hashes))
-        only = Only(frozenset(wanted | set(read)), parts) if len(parts) <= MAX_SOUGHT else None
+            sought |= _names_of(memory.title, memory.content, memory.metadata)
+            for state in chain.from_iterable(map(_states, self._state.anchors_of(memory.id))):
+                wanted.add(state.key.file)
+                sought.update(_hashes(state))
+        if sought:  # else there is nothing to look for elsewhere
+            self._look_for(indexer, wanted, sought, on_progress)
+        for file in sorted(asked):
+            self._know(indexer, file)
+        self._code.complete = True
+
+    def _look_for(
+        self,
+        indexer: Indexer,
+        files: set[str],
+        sought: set[str],
+        on_progress: Callable[[int, int], None] | None,
+    ) -> None:
+        index = self._code.index
+        known = {file: symbols for file in index.files() if (symbols := index.get(file)) is not None}
+        for file in known:
+            index.remove(file)
 
         def put(batch: Sequence[Loaded]) -> None:
             for file, symbols in batch:
                 index.put(file, symbols)
 
-        for file in read:
-            index.remove(file)
+        few = len(sought) <= MAX_SOUGHT
+        only = Only(frozenset(files | known.keys()), tuple(sorted(sought))) if few else None
         indexer.run_blocking(put, on_progress, only=only)
-        for file, symbols in read.items():  # what lies in an ignored folder is there when it is asked for
+        for file, symbols in known.items():  # what lies in an ignored folder is there when it is asked for
             if file not in index:
                 index.put(file, symbols)
-        self._code.complete = True
 
-    def _sought(self, memory: Memory) -> "_Sought":
-        anchors = self._state.anchors_of(memory.id)
-        states = list(chain.from_iterable(map(_states, anchors)))
-        return _Sought(
-            files=frozenset(state.key.file for state in states),
-            names=frozenset(_names(memory)),
-            hashes=frozenset(
-                value for state in states for value in (state.full_hash, state.body_hash) if value
-            ),
-        )
+    def _know(self, indexer: Indexer, file: str) -> None:
+        """Puts one file's symbols into the index; also those of one that is ignored.
 
-
-class _Sought(NamedTuple):
-    files: frozenset[str]
-    names: frozenset[str]
-    hashes: frozenset[str]
+        Raises:
+            InvalidArgument: there is no such file.
+        """
+        if file not in self._code.index:
+            for found, symbols in indexer.refresh_blocking([file]).changed:
+                self._code.index.put(found, symbols)
+            self._code.target(file, None)
 
 
 def _either(keys: list[SymbolKey]) -> str:
@@ -153,9 +166,29 @@ def _either(keys: list[SymbolKey]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
+def _may_be_in(file: str, alike: Mapping[str, set[str]], anchor: Anchor) -> bool:
+    """Whether the anchor was known in the file, or has a hash of something there.
+
+    Args:
+        file: which.
+        alike: {hash: names under which an anchor may be found there by it}.
+        anchor: which.
+    """
+    names = {_ANY, anchor.birth.state.key.name}
+    return any(
+        state.key.file == file or any(names & alike.get(value, set()) for value in _hashes(state))
+        for state in _states(anchor)
+    )
+
+
+def _hashes(state: CodeState) -> Iterable[str]:
+    return (value for value in (state.full_hash, state.body_hash) if value)
+
+
 def _states(anchor: Anchor) -> Iterable[CodeState]:
     return (anchor.birth.state, *anchor.aliases, *anchor.confirmations)
 
 
-def _names(memory: Memory) -> frozenset[str]:
-    return names_in(f"{memory.title}\n{memory.content}") | names_in_metadata(memory.metadata)
+def _names_of(title: str | None, content: str, metadata: Mapping[str, Any]) -> set[str]:
+    """What a memory's text and metadata name."""
+    return {*names_in(f"{title or ''}\n{content}"), *names_in_metadata(metadata)}

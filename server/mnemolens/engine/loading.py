@@ -113,11 +113,11 @@ class Only(NamedTuple):
 
     Attributes:
         files: paths of files that are.
-        holding: files that hold any of these names or hashes are too.
+        holding: files with a symbol of any of these names or hashes are too.
     """
 
     files: frozenset[str]
-    holding: tuple[bytes, ...]
+    holding: tuple[str, ...]
 
 
 class Load:

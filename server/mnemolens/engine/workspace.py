@@ -344,7 +344,7 @@ class Workspace:
 
     def find(self, file: str, name: str) -> Position:
         """Where the symbol of that name stands in the file; see `Glance.find`."""
-        range_ = self._code.name_range(self._glance.find(file, name))
+        range_ = self._code.name_range(self._glance.find(self._indexer, file, name))
         assert range_ is not None
         return range_.start
 
@@ -601,6 +601,7 @@ class Workspace:
         near: Iterable[str] = (),
         words: str = "",
         draft: CaptureRequest | None = None,
+        writing: bool = False,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> None:
         """Instead of `build_index`: reads only the code that matters for some memories, derives only them.
@@ -610,17 +611,19 @@ class Workspace:
             near: and those that may be on something in these files,
             words: and those that hold any of these words,
             draft: and one that is about to be captured.
+            writing: something will be written, by the author whom git names.
             on_progress: told (files done, files in all).
         """
         wanted = set(memory_ids)
         files = tuple(near)
         for file in files:
-            wanted |= self._glance.near(file)
+            wanted |= self._glance.near(self._indexer, file)
         if words:
             wanted |= self._recall.matching(words)
         found = [memory for one in sorted(wanted) if (memory := self._state.memory(one)) is not None]
         self._glance.read(self._indexer, found, files, draft, on_progress)
-        self._writing.author = author_name(self.layout)
+        if writing or draft is not None:
+            self._writing.author = author_name(self.layout)
         self._refresh(wanted)
 
     def record(self, memory_ids: Sequence[str], now: datetime) -> None:

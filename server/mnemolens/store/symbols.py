@@ -22,6 +22,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -38,12 +39,15 @@ from mnemolens.core.symbols import (
     SymbolRange,
 )
 
-CODEC_VERSION = 1
+CODEC_VERSION = 2
 SCHEMA_VERSION = 1
 DEFAULT_MAX_BYTES = 512 * 2**20
 _FORGET_WORKTREE_DAYS = 90
 _TOUCH_DAYS = 7
 _MARSHAL_VERSION = 4  # the newest that every supported Python reads
+
+_HEAD_AT = 8
+"""Where the head begins: after the CRC32 and its own length."""
 
 _SCHEMA = """
 CREATE TABLE symbols (
@@ -106,7 +110,7 @@ class SymbolsKey(NamedTuple):
 
 
 def encode(symbols: FileSymbols) -> bytes:
-    """A file's symbols as bytes: a CRC32, then `marshal` of plain tuples."""
+    """A file's symbols as bytes: a CRC32, the head that `holds_any` looks into, `marshal` of plain tuples."""
     intern = sys.intern  # marshal writes an interned string once, and interns it again when it is read
     body = marshal.dumps(
         (
@@ -140,7 +144,21 @@ def encode(symbols: FileSymbols) -> bytes:
         ),
         _MARSHAL_VERSION,
     )
-    return zlib.crc32(body).to_bytes(4, "big") + body
+    told = {text for s in symbols.symbols for text in (s.name, s.full_hash, s.body_hash) if text}
+    head = "".join(f"\n{text}\n" for text in sorted(told)).encode("utf-8", "surrogatepass")
+    rest = b"".join((len(head).to_bytes(4, "big"), head, body))
+    return zlib.crc32(rest).to_bytes(4, "big") + rest
+
+
+def holds_any(data: bytes, texts: Iterable[str]) -> bool:
+    """Whether encoded symbols have any of these names or hashes; 20 times as fast as to decode them."""
+    end = _HEAD_AT + int.from_bytes(data[4:_HEAD_AT], "big")
+    return any(data.find(_sought(text), _HEAD_AT, end) >= 0 for text in texts)
+
+
+@lru_cache(maxsize=1024)
+def _sought(text: str) -> bytes:
+    return f"\n{text}\n".encode("utf-8", "surrogatepass")
 
 
 def decode(data: bytes) -> FileSymbols:
@@ -149,11 +167,11 @@ def decode(data: bytes) -> FileSymbols:
     Raises:
         ValueError: the bytes are damaged, or no such value.
     """
-    body = memoryview(data)[4:]
-    if zlib.crc32(body).to_bytes(4, "big") != data[:4]:
+    view = memoryview(data)
+    if zlib.crc32(view[4:]).to_bytes(4, "big") != data[:4]:
         raise ValueError("damaged symbols")
     try:
-        rows = marshal.loads(body)  # noqa: S302 - see the top of this module
+        rows = marshal.loads(view[_HEAD_AT + int.from_bytes(data[4:_HEAD_AT], "big") :])  # noqa: S302 - see the top of this module
         language, partial, symbols, imports, calls, scopes, names, ranges = rows
         return FileSymbols(
             language,
@@ -222,14 +240,13 @@ class SymbolCache:
     # -- symbols --
 
     def get_many(
-        self, keys: Iterable[SymbolsKey], holding: Collection[bytes] | None = None
+        self, keys: Iterable[SymbolsKey], holding: Collection[str] | None = None
     ) -> dict[SymbolsKey, FileSymbols]:
         """The symbols known under these keys; what is not known, or damaged, is left out.
 
         Args:
             keys: which.
-            holding: where none of these names or hashes occurs, the answer is a file without symbols: to look
-                is 20 times as fast as to decode.
+            holding: where no symbol has any of these names or hashes, the answer is a file without symbols.
         """
         wanted = list(keys)
         nothing: list[tuple[SymbolsKey, int, bytes]] = []
@@ -238,8 +255,8 @@ class SymbolCache:
         today, old, damaged = self._today(), list[str](), list[str]()
         for key, day, data in rows:
             try:
-                wanted_whole = holding is None or any(part in data for part in holding)
-                found[key] = decode(data) if wanted_whole else FileSymbols(key.language)
+                whole = holding is None or holds_any(data, holding)
+                found[key] = decode(data) if whole else FileSymbols(key.language)
             except ValueError:
                 damaged.append(_row_key(key))
                 continue
