@@ -222,7 +222,9 @@ def _found_words(words: tuple[str, ...], memory: Memory) -> tuple[str, ...]:
     text = "\n".join((memory.title, memory.content, *memory.tags))
     held, folded = _held(text), text.casefold()
     return tuple(
-        word for word in words if (word in folded if _UNSPACED.search(word) else _stem(word) in held)
+        word
+        for word in words
+        if (word.casefold() in folded if _UNSPACED.search(word) else _stem(word) in held)
     )
 
 
@@ -236,11 +238,12 @@ def _parts(text: str) -> Iterator[str]:
         if word.isascii():
             yield from split_identifier(word)
         else:
-            yield word.casefold()
+            yield word.lower()
 
 
 def _stem(word: str) -> str:
     """The word without what tells number, person or tense: enough for `retries` to find `retry`."""
+    word = word.casefold()
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
