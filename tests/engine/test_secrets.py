@@ -4,12 +4,16 @@ import json
 import logging
 import random
 import string
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mnemolens.core.errors import InvalidArgument
-from mnemolens.engine.secrets import SecretFound, find_secrets, refuse_secrets, secrets_in
+from mnemolens.engine.requests import CaptureRequest
+from mnemolens.engine.secrets import SecretFound, find_secrets, refuse_secrets, request_fields, secrets_in
 
 DATA = Path(__file__).parents[1] / "data" / "secrets"
 
@@ -65,6 +69,13 @@ def test_finds_all_in_text_order():
     assert starts == [text.index("hunter2"), text.index("ghp_"), text.index("s3cr3t@")]
 
 
+PIECES = (
+    *("password", "token", "api_key", " = ", ": ", "=", "'", '"', "hunter2", "://", "user:", "pw1!", "@"),
+    *("host", "-----", "BEGIN PRIVATE KEY-----", "-----END", "\n", "AbCd12345678", "Bearer ", "Basic ", "."),
+    *("eyJ", "sk-", "Q~", ":AA", "Private-Lines: 1", "curl -u ", "Server=a;", "is "),
+)
+
+
 class TestGate:
     def test_names_field_kind_and_span_and_never_the_secret(self):
         with pytest.raises(SecretFound) as caught:
@@ -109,6 +120,21 @@ class TestGate:
             }
         )
 
+    def test_every_text_of_a_capture_is_looked_at(self):
+        names = {"title", "author", "session_id", "agent_id", "parent_id", "id"}
+        for name in names:
+            request = CaptureRequest("fine", **{name: f"x {TOKEN}"})
+            assert [found.kind for found in secrets_in(request_fields(request))] == ["GitHub token"], name
+        texts = CaptureRequest(
+            TOKEN, tags=(TOKEN,), metadata={"a": TOKEN}, trigger={"on": "merge", "branch": TOKEN}
+        )
+        assert [found.field for found in secrets_in(request_fields(texts))] == [
+            "content",
+            "tags[0]",
+            "metadata.a",
+            "trigger.branch",
+        ]
+
     def test_deep_metadata_is_no_trouble(self):
         value = TOKEN
         for _ in range(5_000):
@@ -127,6 +153,14 @@ class TestGate:
         with pytest.raises(SecretFound):
             refuse_secrets({"content": TOKEN})
         assert caplog.records == []
+
+
+@given(st.lists(st.sampled_from([*PIECES, *string.printable, "\u0130", "🔑", "é"]), max_size=40))
+def test_any_text(pieces):
+    text = "".join(pieces)
+    found = find_secrets(text)
+    assert all(0 <= one.start < one.end <= len(text) for one in found)
+    assert all(one.end <= other.start for one, other in pairwise(found))
 
 
 def _long_texts():

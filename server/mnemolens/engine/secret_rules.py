@@ -13,28 +13,35 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 Check = Callable[[re.Match[str]], bool]
 
 
-class Rule(NamedTuple):
+@dataclass(frozen=True)
+class Rule:
     """How one kind of secret is found.
 
     Attributes:
         kind: what a person calls it.
         literals: lower-case texts; the pattern is tried where one stands, in any case, and nowhere else.
-        pattern: one of its groups `VALUE_GROUPS` is the span to report.
+        source: the pattern; one of its groups `VALUE_GROUPS` is the span to report.
         check: says no to what only looks like one.
         back: how many characters before the literal the pattern may begin.
     """
 
     kind: str
     literals: tuple[str, ...]
-    pattern: re.Pattern[str]
+    source: str
     check: Check
     back: int = 0
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern, compiled when a literal is first seen: all at once take a tenth of a second."""
+        return re.compile(self.source)
 
 
 VALUE_GROUPS = (
@@ -159,8 +166,8 @@ def _is_aws_secret(match: re.Match[str]) -> bool:
 
 def _token(kind: str, literals: str, shape: str, check: Check = _varied, back: int = 0) -> Rule:
     """A rule for a token of this shape that stands alone; `literals` are separated by spaces."""
-    pattern = re.compile(rf"(?<![A-Za-z0-9])(?P<secret>{shape})(?![A-Za-z0-9])")
-    return Rule(kind, tuple(literals.split()), pattern, check, back)
+    source = rf"(?<![A-Za-z0-9])(?P<secret>{shape})(?![A-Za-z0-9])"
+    return Rule(kind, tuple(literals.split()), source, check, back)
 
 
 _GITLAB = "glpat- glptt- gldt- glrt- glrtr- glcbt- glft- glsoat- glagent- gloas- glimt- glffct- glwt-"
@@ -172,20 +179,16 @@ _ONEPASSWORD = r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z
 _FLY = r"(?:fm1[ar]|fm2)_[A-Za-z0-9+/]{80,2000}={0,3}|fo1_[A-Za-z0-9_-]{43}"
 _SIGNED = r"eyJ[A-Za-z0-9_-]{4,8000}\.[A-Za-z0-9_-]{16,1000}"
 _ENCRYPTED = r"[A-Za-z0-9_-]{0,1000}\.[A-Za-z0-9_-]{12,40}\.[A-Za-z0-9_-]{4,8000}\.[A-Za-z0-9_-]{16,40}"
-_AWS_SECRET = re.compile(
+_AWS_PAIR = (
     r"(?i:secret[_ -]?(?:access[_ -]?)?key)[\"'`]?\s{0,4}(?:=>|[:=]|is\b)?\s{0,4}[\"'`]?"
     r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
 )
-_AZURE_CLIENT = re.compile(
-    r"(?<![\w~.,/@-])(?P<secret>[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?![\w~.-])"
-)
-_AZURE_STORAGE = re.compile(
-    r"(?i:AccountKey|SharedAccessKey)\s{0,2}=\s{0,2}(?P<secret>[A-Za-z0-9+/]{40,100}={0,2})"
-)
+_AZURE_CLIENT = r"(?<![\w~.,/@-])(?P<secret>[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?![\w~.-])"
+_AZURE_STORAGE = r"(?i:AccountKey|SharedAccessKey)\s{0,2}=\s{0,2}(?P<secret>[A-Za-z0-9+/]{40,100}={0,2})"
 
 _TOKENS = (
     _token("AWS access key", "akia asia abia acca a3t", r"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}"),
-    Rule("AWS secret key", ("secret",), _AWS_SECRET, _is_aws_secret),
+    Rule("AWS secret key", ("secret",), _AWS_PAIR, _is_aws_secret),
     _token("AWS Bedrock key", "absk", r"ABSK[A-Za-z0-9+/]{100,300}={0,2}"),
     _token("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
     _token("GitHub token", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,255}"),
@@ -276,18 +279,18 @@ _DATABASE = re.compile(
     r"|jdbc:[a-z0-9:]{1,30})(?:\+[a-z0-9]{1,20})?$",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(
+_ADDRESS = (
     r"://(?P<user>[^\s:/?#@\"'<>`\[]{0,128}):(?P<secret>[^\s/\"'<>`]{1,256})"
     r"@(?P<host>[^\s/:?#@\"'<>`,)]{0,255})"
 )
-_BEARER = re.compile(r"(?i:\bbearer)[\s:=\"'`]{1,4}(?P<secret>[A-Za-z0-9._~+/-]{12,2000}={0,2})")
-_AUTHORIZATION = re.compile(
+_BEARER = r"(?i:\bbearer)[\s:=\"'`]{1,4}(?P<secret>[A-Za-z0-9._~+/-]{12,2000}={0,2})"
+_AUTHORIZATION = (
     r"(?i:authorization)[\"'`]?\s{0,4}[:=,]\s{0,4}[\"'`]?"
     r"(?:(?i:token|api-?token|api-?key|key|digest|negotiate)\s{1,4})?"
     r"(?P<secret>[A-Za-z0-9._~+/-]{12,2000}={0,2})"
 )
-_BASIC = re.compile(r"(?i:\bbasic)\s{1,4}(?P<secret>[A-Za-z0-9+/]{8,1000}={0,2})")
-_USER_FLAG = re.compile(
+_BASIC = r"(?i:\bbasic)\s{1,4}(?P<secret>[A-Za-z0-9+/]{8,1000}={0,2})"
+_USER_FLAG = (
     r"(?<=\s)(?:-u|--user|--auth)[ =]{1,3}[\"']?(?P<user>[^\s:\"']{1,100}):(?P<secret>[^\s\"'\[\]]{3,200})"
 )
 
@@ -346,6 +349,18 @@ _NAME = (
     r"(?i:[_-]?(?:access[_-]?)?(?:key|base64|b64|hex|value|string))?[0-9]{0,2})"
 )
 _NAME_END = re.compile(rf"{_NAME}$")
+_KINDS = {
+    "password": ("pass", "pwd"),
+    "secret": ("secret", "credential"),
+    "token": ("token",),
+    "key": ("key",),
+}
+_FLAGS = {
+    "password": ("--pass",),
+    "secret": ("--secret",),
+    "token": ("--token", "--access-token"),
+    "key": ("--api-key",),
+}
 _CHOSEN = re.compile(r"pass|pwd|secret", re.IGNORECASE)
 _KEY_OWNER = re.compile(
     r"(?:api|access|account|auth|client|encryption|license|master|private|service|session|shared|signing)"
@@ -360,25 +375,27 @@ _QUOTES = (
     r"(?:\"(?P<double>[^\"\n]{4,300})\"|'(?P<single>[^'\n]{4,300})'|`(?P<tick>[^`\n]{4,300})`)"
 )
 _BARE = r"(?P<bare>(?:[^\s\"'`,;(){}\[\]<>|&]|&(?![\w-]{1,40}=)){6,300}+)(?![(\[])"
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = (
     rf"{_NAME}(?![A-Za-z])[\"'`\]]{{0,2}}(?P<space>\s{{0,8}}){_TYPE}"
     rf"(?:(?:(?P<sign>=>|:=|={{1,3}}|:)\s{{0,8}}|(?<=\s)(?:is|was)\s{{1,4}}(?:now\s)?)(?:{_QUOTES}|{_BARE})"
     rf"|\(\s{{0,8}}{_QUOTES.replace('P<', 'P<called_')})"
 )
-_FLAG = re.compile(rf"--(?:api-|access-)?{_NAME}(?P<space>\s{{1,4}})(?P<sign>)(?:{_QUOTES}|{_BARE})")
-_CONNECTION = re.compile(r"(?i:\b(?:password|pwd))\s{0,2}=\s{0,2}(?P<secret>[^;\s\"'`,)]{3,128})")
+_FLAG = rf"--(?:api-|access-)?{_NAME}(?P<space>\s{{1,4}})(?P<sign>)(?:{_QUOTES}|{_BARE})"
+_CONNECTION = r"(?i:\b(?:password|pwd))\s{0,2}=\s{0,2}(?P<secret>[^;\s\"'`,)]{3,128})"
 _CONNECTION_PART = re.compile(
     r"\b(?:server|data source|host|user id|uid|user|username|addr|dsn)\s{0,2}=", re.IGNORECASE
 )
 
 
-def names_a_secret(name: str, value: str) -> bool:
-    """Whether a value looks like a secret under a name such as `dbPassword` or `api_key`."""
+def named_secret(name: str, value: str) -> str | None:
+    """The kind of secret that a value is under a name such as `dbPassword` or `api_key`; None for none."""
     end = _NAME_END.search(name[-100:])
     if end is None:
-        return False
-    before = name[-100:][: end.start()]
-    return _is_name_of_secret(before, end["name"]) and _is_secret_value(before + end["name"], value)
+        return None
+    before, word = name[-100:][: end.start()], end["name"]
+    if not _is_name_of_secret(before, word) or not _is_secret_value(before + word, value):
+        return None
+    return next(kind for kind, words in _KINDS.items() if word.lower().startswith(words))
 
 
 def _is_name_of_secret(before: str, name: str) -> bool:
@@ -433,16 +450,10 @@ def _in_call(before: str) -> bool:
     return "(" in before or "{" in before or ("," in before and ";" not in before)
 
 
-_FLAGS = ("--pass", "--secret", "--token", "--api-key", "--access-token")
 _ASSIGNMENTS = (
     Rule("connection string with a password", ("password", "pwd"), _CONNECTION, _in_connection_string),
-    Rule(
-        "password",
-        ("pass", "pwd", "secret", "token", "key", "credential"),
-        _ASSIGNMENT,
-        _is_assigned,
-    ),
-    Rule("password", _FLAGS, _FLAG, _is_assigned),
+    *(Rule(kind, words, _ASSIGNMENT, _is_assigned) for kind, words in _KINDS.items()),
+    *(Rule(kind, flags, _FLAG, _is_assigned) for kind, flags in _FLAGS.items()),
 )
 
 RULES: tuple[Rule, ...] = (*_TOKENS, *_HEADERS, *_ASSIGNMENTS)

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mnemolens.core.errors import InvalidArgument
-from mnemolens.engine.secret_rules import RULES, Rule, key_blocks, names_a_secret, value_group
+from mnemolens.engine.requests import CaptureRequest
+from mnemolens.engine.secret_rules import RULES, Rule, key_blocks, named_secret, value_group
 
 _WINDOW = 120
 """How far a pattern that begins before its literal may reach behind it."""
@@ -101,6 +102,22 @@ def secrets_in(fields: Mapping[str, Any]) -> tuple[FieldSecret, ...]:
     return tuple(secret for name, value in fields.items() for secret in _secrets_of(name, value))
 
 
+def request_fields(request: CaptureRequest) -> dict[str, Any]:
+    """All text of a capture, by the fields' names on the wire, for `refuse_secrets`."""
+    return {
+        "content": request.content,
+        "title": request.title,
+        "tags": request.tags,
+        "metadata": request.metadata,
+        "id": request.id,
+        "sessionId": request.session_id,
+        "agentId": request.agent_id,
+        "author": request.author,
+        "parentId": request.parent_id,
+        "trigger": request.trigger,
+    }
+
+
 def refuse_secrets(fields: Mapping[str, Any]) -> None:
     """Lets fields without secrets pass.
 
@@ -130,8 +147,9 @@ def _secrets_of(name: str, value: Any) -> Iterator[FieldSecret]:
                 telling = find_secrets(str(key))
                 yield from (FieldSecret(path, *secret) for secret in telling)
                 below = path if telling else f"{path}.{key}"  # a key that is a secret is not repeated
-                if isinstance(part, str) and names_a_secret(str(key), part) and not find_secrets(part):
-                    yield FieldSecret(below, "password", 0, len(part))
+                named = named_secret(str(key), part) if isinstance(part, str) else None
+                if named is not None and not find_secrets(part):
+                    yield FieldSecret(below, named, 0, len(part))
                 else:
                     inner.append((below, part))
             stack += reversed(inner)
