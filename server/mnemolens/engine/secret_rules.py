@@ -92,7 +92,7 @@ _SEPARATORS = re.compile(r"[-_./:|\\ +]")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _DOTTED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)+")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
-_FILLER_RUN = re.compile(r"([xX*.0#])\1{4,}|(.)\2{9,}")
+_FILLER_RUN = re.compile(r"([xX*.01#])\1{4,}")
 _TOKEN_STAND_IN = re.compile(
     r"your|placeholder|change_?me|redacted|replace|(?:token|key|string|secret)[_-]?here", re.IGNORECASE
 )
@@ -105,7 +105,7 @@ def is_stand_in(value: str) -> bool:
 
 def _is_varied(body: str) -> bool:
     """Whether a token's body can be a real one: neither filler nor a placeholder in words."""
-    return len(set(body)) >= 6 and not _FILLER_RUN.search(body) and not _TOKEN_STAND_IN.search(body)
+    return len(set(body)) >= 4 and not _FILLER_RUN.search(body) and not _TOKEN_STAND_IN.search(body)
 
 
 def _has_letter_and_digit(value: str) -> bool:
@@ -496,7 +496,7 @@ def _end_of_key(text: str, start: int, limit: int) -> int:
     """Where the key whose header ends at `start` ends, 0 where there is none."""
     footer = text.find("---- END" if text[start - 5] == " " else "-----END", start, limit)
     if footer >= 0:
-        if not _is_key_body(text[start:footer]):
+        if not (_is_key_body(text[start:footer]) or _is_short_body(text[start:footer])):
             return 0
         line_end = text.find("\n", footer, limit)
         closing = text.find("----", footer + 8, line_end if line_end >= 0 else limit)
@@ -508,6 +508,14 @@ def _end_of_key(text: str, start: int, limit: int) -> int:
         return 0
     more = _KEY_LINES.match(text, first.end(), limit)
     return more.end() if more else first.end()
+
+
+def _is_short_body(body: str) -> bool:
+    """Whether something stands between header and footer that is neither words nor a stand-in."""
+    lines = [line for line in re.split(r"\\n|\\r|\s*[\r\n]\s*", body.strip()) if line]
+    return (
+        bool(lines) and not is_stand_in(body) and all(re.fullmatch(r"[A-Za-z0-9+/=]{3,}", x) for x in lines)
+    )
 
 
 def _is_key_body(body: str) -> bool:
