@@ -74,8 +74,12 @@ def _position(workspace: Workspace, file: str, line: int, column: int) -> Positi
         text = Text(decode_source(workspace.path_of(file).read_bytes()).data)
     except (OSError, BinarySource) as error:
         raise InvalidArgument("at", f"{file} can't be read as text: {error}") from None
-    if not 1 <= line <= text.line_count:
-        raise InvalidArgument("at", f"{file} has {text.line_count} lines; there is no line {line}")
+    count = text.line_count
+    if count > 1 and not text.line(count - 1):
+        count -= 1  # what ends with a newline has no line after it
+    if not 1 <= line <= count:
+        lines = "1 line" if count == 1 else f"{count} lines"
+        raise InvalidArgument("at", f"{file} has {lines}; there is no line {line}")
     content = text.line(line - 1)
     if column:
         return Position(line - 1, min(column - 1, len(content)))

@@ -56,14 +56,14 @@ def open_folder(folder: Path, argument: str = "root") -> Workspace:
     """
     if not folder.is_dir():
         raise InvalidArgument(argument, f"{folder} is no folder; name one that exists")
-    settings, notices = resolve_settings(SettingsSources(environment=os.environ))
+    settings, _ = resolve_settings(SettingsSources(environment=os.environ))  # the store's place is in these
     workspace = Workspace.open(folder.absolute(), settings)
     file = read_repository_file(workspace.layout.top / FILE_NAME)
     sources = SettingsSources(repository=file, environment=os.environ)
-    resolved, more = resolve_settings(sources, settings)
+    resolved, notices = resolve_settings(sources, settings)
     if resolved != settings:
         workspace.apply_settings(resolved)
-    _tell((*notices, *more))
+    _tell(notices)
     return workspace
 
 

@@ -105,16 +105,17 @@ class Screen:
         from rich.table import Table
 
         kept = [at for at, column in enumerate(columns) if column.least <= self.console.width]
+        texts = [[_text(row[at]) for at in kept] for row in rows]
         table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-        for at in kept:
+        for number, at in enumerate(kept):
             column = columns[at]
-            overflow: Any = "ellipsis"
-            least = None if column.flexible else len(column.title)
+            widest = max((row[number].cell_len for row in texts), default=0)
+            least = None if column.flexible else max(widest, len(column.title))
             table.add_column(
-                column.title, style=column.style, no_wrap=True, overflow=overflow, min_width=least
+                column.title, style=column.style, no_wrap=True, overflow="ellipsis", min_width=least
             )
-        for row in rows:
-            table.add_row(*(_text(row[at]) for at in kept))
+        for row in texts:
+            table.add_row(*row)
         self.console.print(table)
 
     @property
