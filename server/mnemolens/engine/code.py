@@ -11,7 +11,14 @@ from mnemolens.codegraph.extract import extract
 from mnemolens.codegraph.index import CodeIndex
 from mnemolens.codegraph.languages import language_of
 from mnemolens.codegraph.languages.base import Language
-from mnemolens.codegraph.tokens import birth_of, fingerprint_of, identifiers_of, likeness, snippet_of
+from mnemolens.codegraph.tokens import (
+    birth_of,
+    fingerprint_of,
+    identifiers_of,
+    likeness,
+    neighbours_of,
+    snippet_of,
+)
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Anchor, Birth, Origin
 from mnemolens.core.symbols import FileSymbols, Position, Range, Symbol, SymbolKey, SymbolKind
@@ -21,6 +28,8 @@ from mnemolens.store.layout import Layout
 
 _FILE_START = Range(Position(0, 0), Position(0, 0))
 _MAX_REMEMBERED = 10_000
+_MAX_READ_NOW = 200_000
+"""Bytes of a file that is read and parsed at once, on the event loop: about 30 ms."""
 _MAX_TEXTS = 16
 """Closed files whose line tables are kept: finding the lines costs more than reading the bytes again."""
 
@@ -31,12 +40,14 @@ class Code:
     Attributes:
         index: all symbols; of the open text where a document is open.
         origin: HEAD now, for birth records.
+        unchanged: files whose text is as it was when this worktree was last indexed, in an earlier session.
         complete: every file has been indexed once; before, what is not found may merely not be read yet.
     """
 
     def __init__(self, layout: Layout, documents: OpenDocuments) -> None:
         self.index = CodeIndex()
         self.origin = Origin()
+        self.unchanged: frozenset[str] = frozenset()
         self.complete = False
         self._layout = layout
         self._documents = documents
@@ -85,6 +96,24 @@ class Code:
         prefix = self._layout.prefix
         return not prefix or file.startswith(f"{prefix}/")
 
+    def unread(self, file: str) -> bool:
+        """Whether the file is there but is not indexed: ignored, too big, of an unknown kind."""
+        return file not in self.index and file not in self._documents and self._on_disk(file)
+
+    def neighbours(self, key: SymbolKey) -> tuple[str, str]:
+        """Qualnames of the symbols of the same parent right before and after, "" at an end."""
+        symbols, index = self.index.get(key.file), self.index.position_of(key)
+        return neighbours_of(symbols, index) if symbols is not None and index is not None else ("", "")
+
+    def read(self, file: str) -> FileSymbols | None:
+        """The symbols of a closed file as it is on disk; None for one that is open, unreadable or long."""
+        if file in self._documents:
+            return None
+        language, text = self._language(file), self._text(file)
+        if language is None or text is None or len(text) > _MAX_READ_NOW:
+            return None
+        return extract(text.data, language)
+
     def settled(self, file: str) -> bool:
         """Whether verdicts may be judged on the file's text."""
         return self._documents.is_settled(file)
@@ -111,7 +140,7 @@ class Code:
         """
         if not self.has_file(file):
             raise InvalidArgument("uri", f"no file {file}")
-        symbols = self.index.get(file) or self._read_now(file)
+        symbols = self.index.get(file)
         if position is None or symbols is None:
             return SymbolKey(file, "")
         best = -1
@@ -188,15 +217,6 @@ class Code:
             symbols = extract(text.data, language)
             index = _index_of(symbols, key)
         return (text, language, symbols, index) if index >= 0 else None
-
-    def _read_now(self, file: str) -> FileSymbols | None:
-        """Symbols of a file that the index does not have yet, and has from now on."""
-        language, text = self._language(file), self._text(file)
-        if self.complete or language is None or text is None or file in self._documents:
-            return None
-        symbols = extract(text.data, language)
-        self.index.put(file, symbols)
-        return symbols
 
     def _language(self, file: str) -> Language | None:
         document = self._documents.get(file)

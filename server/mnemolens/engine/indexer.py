@@ -91,6 +91,9 @@ class Indexer:
         options: what the settings say of indexing.
         common_dir: the repository's common git folder, None without git.
 
+    Attributes:
+        unchanged: the files that the last run found as the run before it left them, in whatever process.
+
     Raises:
         ValueError: `folder` is not inside `top`.
     """
@@ -125,6 +128,7 @@ class Indexer:
             options.time_limit,
         )
         self._busy = threading.Lock()
+        self.unchanged: frozenset[str] = frozenset()
         self._known: dict[str, Stamp] = {}
         self._skipped: dict[str, str] = {}
 
@@ -207,6 +211,11 @@ class Indexer:
                 post(lambda: on_progress(total, total))
             seconds = time.perf_counter() - begun
             self._known = load.stamps
+            self.unchanged = frozenset(
+                file
+                for file, stamp in load.stamps.items()
+                if file in baseline and baseline[file].hash == stamp.hash
+            )
             self._skipped = {**dict(scan.skipped), **load.failed}
             self._store(
                 baseline, load.stamps, {f for f in baseline if self._finder.covers(f)} - set(load.stamps)

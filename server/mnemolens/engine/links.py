@@ -50,6 +50,10 @@ class CodeFacts(Code, SymbolLookup, Protocol):
     def complete(self) -> bool:
         """Whether every file has been indexed once."""
 
+    @property
+    def unchanged(self) -> frozenset[str]:
+        """The files whose text is as it was in the session before."""
+
     def settled(self, file: str) -> bool:
         """Whether the file's text is saved or quiet, and holds no syntax error."""
 
@@ -60,9 +64,11 @@ class _Derived:
 
     Attributes:
         hidden: the memory is forgotten: its links are kept, but nothing shows them.
+        copies: {anchor id: symbols of the same body that stood elsewhere while the anchor was in its place}.
     """
 
     hidden: bool = False
+    copies: dict[str, frozenset[SymbolKey]] = field(default_factory=dict)
     links: tuple[Link, ...] = ()
     placements: dict[str, Placement] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
@@ -82,6 +88,7 @@ class Links:
         linking_enabled: whether names in a memory's text link it; explicit anchors always do.
         rules: which kinds of names do.
         unlinked: memories whose text links them to nothing, since whoever stored them asked for that.
+        last_places: {anchor id: where it was last seen in this worktree, in earlier sessions too}.
     """
 
     def __init__(self, state: MergedState, code: CodeFacts, root: str) -> None:
@@ -91,6 +98,8 @@ class Links:
         self.linking_enabled = True
         self.rules = ALL_RULES
         self.unlinked: set[str] = set()
+        self.last_places: dict[str, SymbolKey] = {}
+        self._places_to_keep: dict[str, SymbolKey] = {}
         self._derived: dict[str, _Derived] = {}
         self._on_symbol: dict[SymbolKey, dict[str, Link]] = {}
         self._keys_in_file: dict[str, set[SymbolKey]] = defaultdict(set)
@@ -180,6 +189,35 @@ class Links:
         changed = [self._refresh(memory_id) for memory_id in memory_ids]
         return any(changed)
 
+    def moved(self, old: str, new: str) -> list[AnchorAlias]:
+        """Aliases for what is anchored in a file or folder that was renamed, as far as it is there again."""
+        aliases = []
+        inside = [file for file in self._by_file if file == old or file.startswith(f"{old}/")]
+        for file in inside:
+            for memory_id in self._by_file[file]:
+                for anchor in self._state.anchors_of(memory_id):
+                    placement = self.placements_of(memory_id).get(anchor.id)
+                    was = self.last_places.get(anchor.id, anchor.birth.state.key)
+                    if was.file != file or (placement and placement.at and placement.at.file == file):
+                        continue
+                    key = was._replace(file=new + file[len(old) :])
+                    birth = self._code.birth(key) if self._code.kind(key) else None
+                    if birth is not None and all(alias.key != key for alias in anchor.aliases):
+                        aliases.append(AnchorAlias.of(anchor.id, birth.state))
+        return aliases
+
+    def take_places(self) -> dict[str, SymbolKey]:
+        """{anchor id: where it was seen}, of those whose place is another since the last call."""
+        places, self._places_to_keep = self._places_to_keep, {}
+        return places
+
+    def note_known_places(self, memory_ids: Iterable[str]) -> None:
+        """Lets `memories_touched` find these by their anchors' files before anything was derived for them."""
+        for memory_id in memory_ids:
+            for anchor in self._state.anchors_of(memory_id):
+                for state in (anchor.birth.state, *anchor.aliases):
+                    self._by_file[state.key.file].add(memory_id)
+
     def take_wanted(self) -> list[EventData]:
         """What ought to be written down since the last call; each is wanted once."""
         wanted = list(self._wanted.values())
@@ -202,10 +240,15 @@ class Links:
         anchors = [a for a in self._state.anchors_of(memory.id) if self._counts(a, memory)]
         named = names_in(f"{memory.title}\n{memory.content}")
         placements: dict[str, Placement] = {}
+        copies: dict[str, frozenset[SymbolKey]] = {}
         links: list[Link] = []
         for anchor in anchors:
             kept = before.placements.get(anchor.id) if before else None
-            placements[anchor.id] = placement = self._place(anchor, named, kept)
+            known = before.copies.get(anchor.id) if before else None
+            placements[anchor.id] = placement = self._place(anchor, named, kept, known)
+            seen = self._copies(anchor, placement, known)
+            if seen is not None:
+                copies[anchor.id] = seen
             if placement.at is not None and (kind := self._code.kind(placement.at)):
                 links.append(_link_of_anchor(memory, anchor, placement.at, kind))
         origin = next((a.birth.state.key.file for a in anchors if a.evidence is None), None)
@@ -215,6 +258,7 @@ class Links:
         unplaced = [a for a in anchors if placements[a.id].at is None]
         return _Derived(
             hidden=memory.status == "forgotten",
+            copies=copies,
             links=_one_a_place(links),
             placements=placements,
             names=named | names_in_metadata(memory.metadata),
@@ -222,17 +266,45 @@ class Links:
             hashes=frozenset(value for a in unplaced for value in _hashes(a)),
         )
 
-    def _place(self, anchor: Anchor, named: frozenset[str], kept: Placement | None) -> Placement:
+    def _place(
+        self,
+        anchor: Anchor,
+        named: frozenset[str],
+        kept: Placement | None,
+        copies: frozenset[SymbolKey] | None,
+    ) -> Placement:
         """Places the anchor, but leaves it where it was while that file's text is still moving."""
         if kept is not None and kept.at is not None and not self._code.settled(kept.at.file):
             return kept
-        placement = place(anchor, named, self._code)
+
+        def was_there(key: SymbolKey) -> bool:
+            if copies is not None:
+                return key in copies
+            # The first look in this session: what this worktree had in the last one stood beside the anchor.
+            return anchor.id in self.last_places and key.file in self._code.unchanged
+
+        placement = place(anchor, named, self._code, was_there)
         if not self._code.complete and placement.stage not in {"place", "alias"}:
             return Placement(anchor.id, None, "unanchored", in_scope=False)
         known = {anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}
         if placement.at is not None and placement.at not in known:
             self._want_alias(anchor, placement.at)
         return placement
+
+    def _copies(
+        self, anchor: Anchor, placement: Placement, known: frozenset[SymbolKey] | None
+    ) -> frozenset[SymbolKey] | None:
+        """What looks like the anchor's code elsewhere while that is in its place; else what was known."""
+        if placement.at is None:
+            return known
+        if self.last_places.get(anchor.id) != placement.at:
+            self._places_to_keep[anchor.id] = placement.at
+            self.last_places[anchor.id] = placement.at
+        alike: set[SymbolKey] = set()
+        for value in _hashes(anchor):
+            alike.update(self._code.keys_with_body(value))
+            alike.update(self._code.keys_with_full(value))
+        return frozenset(alike - {placement.at})
 
     def _counts(self, anchor: Anchor, memory: Memory) -> bool:
         """A derived anchor counts while linking is on, the text holds its evidence, and nobody refused it."""

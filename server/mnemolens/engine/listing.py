@@ -81,6 +81,7 @@ class Listing:
         elif request.file is not None:
             keys = self._links.keys_in_file(request.file)
             ids = {memory_id for one in keys for memory_id in self._links.on_symbol(one)}
+            ids |= self._links.astray(request.file)
         else:
             ids = self._state.memories()
         for memory_id in ids:

@@ -5,7 +5,7 @@ text), and it never follows code by mere likeness: that is the tracker's part.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from mnemolens.core.memories import Anchor, CodeState, Placement, Verdict
@@ -16,6 +16,9 @@ ALIKE = 0.8
 
 SHORT_BODY = 12
 """Tokens below which an equal body says little: many getters look the same (FACTS: following symbols)."""
+
+COPY_SCORE = 0.5
+"""Of a copy that is offered when the original is gone, never taken."""
 
 STAGE_SCORES = {"place": 1.0, "alias": 1.0, "full_hash": 0.98, "body_hash": 0.9}
 
@@ -43,6 +46,12 @@ class Code(Protocol):
     def likeness(self, key: SymbolKey, fingerprints: Iterable[str]) -> float:
         """How alike the symbol's text now is to the nearest of the fingerprints, 0..1."""
 
+    def unread(self, file: str) -> bool:
+        """Whether the file is there but is not indexed: ignored, too big, of an unknown kind."""
+
+    def neighbours(self, key: SymbolKey) -> tuple[str, str]:
+        """Qualnames of the symbols right before and after, "" at an end."""
+
     def identifiers(self, key: SymbolKey) -> frozenset[str]:
         """The identifiers in the symbol's text now."""
 
@@ -50,13 +59,17 @@ class Code(Protocol):
         """The identifiers in the anchor's snippet."""
 
 
-def place(anchor: Anchor, named: frozenset[str], code: Code) -> Placement:
+def place(
+    anchor: Anchor, named: frozenset[str], code: Code, was_there: Callable[[SymbolKey], bool]
+) -> Placement:
     """Finds the anchor by same place, known place, then equal full or body hash.
 
     Args:
         anchor: what is remembered of it.
         named: the identifiers that the memory's text names.
         code: the code as it is now.
+        was_there: whether a symbol stood beside the anchor's own while that was in its place: then it is a
+            copy, and no place that the code moved to.
     """
     states = _known_states(anchor)
     if not any(code.in_scope(state.key.file) for state in states):
@@ -65,8 +78,10 @@ def place(anchor: Anchor, named: frozenset[str], code: Code) -> Placement:
         return _place_file(anchor, states, code)
     bodies = _known_bodies(anchor)
     found = _at_known_place(anchor, states, bodies, code)
+    if found is None and any(code.unread(state.key.file) for state in states):
+        return Placement(anchor.id, None, "unanchored", in_scope=False)
     if found is None:
-        return _by_hash(anchor, states, bodies, code)
+        return _by_hash(anchor, states, bodies, code, was_there)
     key, stage = found
     return _judged(anchor, key, stage, named, code)
 
@@ -118,22 +133,31 @@ def _verdict(anchor: Anchor, key: SymbolKey, named: frozenset[str], code: Code) 
     return ("drifted" if spoken - code.identifiers(key) else "fresh"), True
 
 
-def _by_hash(anchor: Anchor, states: list[CodeState], bodies: frozenset[str], code: Code) -> Placement:
+def _by_hash(
+    anchor: Anchor,
+    states: list[CodeState],
+    bodies: frozenset[str],
+    code: Code,
+    was_there: Callable[[SymbolKey], bool],
+) -> Placement:
     """The code stands nowhere it was known: look for the same text elsewhere."""
+    copies: set[SymbolKey] = set()
     fulls = {state.full_hash for state in (*states, *anchor.confirmations) if state.full_hash}
     for stage, hashes, look_up in (
         ("full_hash", fulls, code.keys_with_full),
         ("body_hash", bodies, code.keys_with_body),
     ):
         found = {key for value in sorted(hashes) for key in look_up(value)}
-        found = {key for key in found if _may_be(anchor, key, code)}
+        copies |= {key for key in found if was_there(key)}
+        found = {key for key in found - copies if _may_be(anchor, key, code)}
         best = _nearest(anchor, found, code)
         if len(best) == 1:
             return Placement(anchor.id, best[0], "fresh", stage, STAGE_SCORES[stage])
         if best:
             shown = tuple((key, STAGE_SCORES[stage] / len(best)) for key in best[:3])
             return Placement(anchor.id, None, "ambiguous", stage, candidates=shown)
-    return Placement(anchor.id, None, "lost")
+    offered = tuple((key, COPY_SCORE) for key in sorted(copies)[:3])
+    return Placement(anchor.id, None, "lost", candidates=offered)
 
 
 def _may_be(anchor: Anchor, key: SymbolKey, code: Code) -> bool:
@@ -147,7 +171,10 @@ def _may_be(anchor: Anchor, key: SymbolKey, code: Code) -> bool:
     if body_tokens >= SHORT_BODY:
         return True
     birth = anchor.birth.state.key
-    return symbol.name == birth.name or _same_parent(birth, key)
+    if symbol.name == birth.name:
+        return True
+    beside = zip(code.neighbours(key), anchor.birth.neighbours, strict=True)
+    return _same_parent(birth, key) and any(now and now == then for now, then in beside)
 
 
 def _same_parent(a: SymbolKey, b: SymbolKey) -> bool:

@@ -17,7 +17,7 @@ from mnemolens.codegraph.resolve import resolve
 from mnemolens.core.clock import Clock, SystemClock
 from mnemolens.core.errors import InvalidArgument, NotFound
 from mnemolens.core.events import Event
-from mnemolens.core.memories import Memory, Origin
+from mnemolens.core.memories import CodeState, Memory, Origin
 from mnemolens.core.settings import Settings
 from mnemolens.core.symbols import FileSymbols, Position, Range, SymbolKey, SymbolKind
 from mnemolens.core.text import TextChange
@@ -64,7 +64,7 @@ from mnemolens.engine.write import Write
 from mnemolens.engine.writing import Writing
 from mnemolens.linking import names_of_file
 from mnemolens.ranking.decay import DecayParams
-from mnemolens.store.git import author_name, read_head
+from mnemolens.store.git import author_name, git_busy, read_head
 from mnemolens.store.journal import Journal
 from mnemolens.store.layout import Layout, find_layout
 from mnemolens.store.merge import MergedState
@@ -110,6 +110,7 @@ class Workspace:
         self._cache = SymbolCache(layout.cache_dir / "symbols.sqlite", clock)
         self._indexer = self._new_indexer()
         self._settled: dict[str, FileSymbols] = {}
+        self._waiting: set[str] = set()
         self._progress: Progress | None = None
         self._write_lock = asyncio.Lock()
         self._configure()
@@ -200,11 +201,19 @@ class Workspace:
 
         try:
             report = await self._indexer.run(put, progress, fresh=rebuild)
+        except asyncio.CancelledError:
+            # What was read until now still shows its memories; what was not is not called lost.
+            self._refresh(tuple(self._state.memories()))
+            raise
         finally:
             self._progress = None
         for file in stale - indexed:
             if file not in self._documents:
                 self._code.index.remove(file)
+        if not self._code.complete:
+            self._code.unchanged = self._indexer.unchanged
+            last = await asyncio.to_thread(self._cache.get_anchors, self.layout.worktree_id)
+            self._links.last_places.update((anchor, state.key) for anchor, state in last.items())
         self._code.complete = True
         self._configure()
         await self._refresh_slowly(list(self._state.memories()))
@@ -213,6 +222,9 @@ class Workspace:
     async def files_changed(self, paths: Sequence[Path]) -> None:
         """These files or folders were created, changed or deleted on disk; also: an editor let go of them."""
         files = {file for path in paths if (file := self.layout.file_of(path)) is not None}
+        if files and git_busy(self.layout):
+            self._waiting |= files
+            return
         refreshed = await self._indexer.refresh(files)
         now: dict[str, FileSymbols | None] = dict.fromkeys(refreshed.removed)
         now.update(refreshed.changed)
@@ -221,12 +233,28 @@ class Workspace:
         )
         await self._refresh_slowly(sorted(touched))
 
+    async def files_renamed(self, pairs: Sequence[tuple[Path, Path]]) -> None:
+        """The editor renamed files or folders: what was anchored in them is known to be there now."""
+        await self.files_changed([path for pair in pairs for path in pair])
+        moves = [(self.layout.file_of(old), self.layout.file_of(new)) for old, new in pairs]
+        events = [event for old, new in moves if old and new for event in self._links.moved(old, new)]
+        if events:
+            await self.commit(Write(tuple(events), lambda: None))
+
     async def tick(self, now: datetime) -> None:
         """Once a second: others' events, HEAD, quiet documents, and what ought to be written down."""
-        events, head = await asyncio.to_thread(self._look_outside)
+        events, head, busy = await asyncio.to_thread(self._look_outside)
         self._code.origin = head
         if events:
             self._merge(events)
+        places = self._links.take_places()
+        if places:
+            await asyncio.to_thread(self._cache.put_anchors, self.layout.worktree_id, self._states(places))
+        if busy:
+            return  # in the middle of a checkout nothing is where it belongs
+        if self._waiting:
+            waiting, self._waiting = self._waiting, set()
+            await self.files_changed([self.layout.path_of(file) for file in waiting])
         quiet = self._documents.quiet(now)
         for file in quiet:
             self._documents.settle(file)
@@ -308,6 +336,7 @@ class Workspace:
 
     def preview(self, request: CaptureRequest, now: datetime) -> CaptureView:
         """What `capture` would store and link; stores nothing."""
+        self._read_anew(request.file)
         return self._writing.preview(request, now)
 
     def get(self, memory_id: str, now: datetime) -> MemoryDetail:
@@ -418,6 +447,7 @@ class Workspace:
     def capture(self, request: CaptureRequest, now: datetime) -> Write[CaptureView]:
         """Stores a memory; see `Writing.capture`."""
         self._code.origin = read_head(self.layout)
+        self._read_anew(request.file)
         return self._writing.capture(request, now)
 
     def update(self, memory_id: str, changes: Mapping[str, Any], now: datetime) -> Write[MemoryChange]:
@@ -655,7 +685,9 @@ class Workspace:
     def _load(self) -> None:
         events = self._journal.load()
         self._code.origin = read_head(self.layout)
-        self._writing.note_content(self._state.apply(events))
+        loaded = self._state.apply(events)
+        self._writing.note_content(loaded)
+        self._links.note_known_places(loaded)
 
     def _configure(self) -> None:
         self._show.decay = DecayParams.from_settings(self.settings)
@@ -663,8 +695,17 @@ class Workspace:
         self._links.linking_enabled = self.settings.linking.enabled
         self._links.rules = frozenset(self.settings.linking.rules)
 
-    def _look_outside(self) -> tuple[Sequence[Event], Origin]:
-        return self._journal.refresh(), read_head(self.layout)
+    def _look_outside(self) -> tuple[Sequence[Event], Origin, bool]:
+        return self._journal.refresh(), read_head(self.layout), git_busy(self.layout)
+
+    def _states(self, places: Mapping[str, SymbolKey]) -> dict[str, CodeState]:
+        """What is kept of where anchors are in this worktree."""
+        found = {}
+        for anchor, key in places.items():
+            symbol = self._code.symbol(key)
+            full, body = (symbol.full_hash, symbol.body_hash) if symbol is not None else ("", "")
+            found[anchor] = CodeState(key, full, body, "", self._code.origin.commit)
+        return found
 
     def _merge(self, events: Iterable[Event]) -> None:
         touched = self._state.apply(events)
@@ -733,8 +774,7 @@ class Workspace:
                 touched |= self._touched_by(file, self._settled.get(file), after)
                 if after is not None:
                     self._settled[file] = after
-        if self._code.complete:
-            self._refresh(touched)
+        self._refresh(touched)
 
     def _touched_by(self, file: str, before: FileSymbols | None, after: FileSymbols | None) -> set[str]:
         if before is not None and before == after:
@@ -760,6 +800,18 @@ class Workspace:
         resolved = resolve(self._code.index, file, reference) if reference is not None else None
         return (resolved.key, reference.range) if resolved is not None and reference is not None else None
 
+    def _read_anew(self, file: str | None) -> None:
+        """Brings a closed file up to date before a position in it is taken for a symbol's.
+
+        Another program may have written it, and no watcher has said so yet.
+        """
+        symbols = self._code.read(file) if file is not None else None
+        if file is None or symbols is None:
+            return
+        known = self._code.index.get(file)
+        if known is None or known != symbols or known.ranges != symbols.ranges:
+            self._refresh(self._replace({file: symbols}))
+
     def _where(self, file: str | None, position: Position | None, candidate: SymbolKey | None) -> SymbolKey:
         if candidate is not None:
             if self._code.kind(candidate) is None:
@@ -767,6 +819,7 @@ class Workspace:
             return candidate
         if file is None:
             raise InvalidArgument("uri", "is needed, with a position, to say which code is meant")
+        self._read_anew(file)
         return self._code.target(file, position)
 
     def _notes(self, memory: Memory) -> tuple[str, ...]:
