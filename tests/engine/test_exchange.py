@@ -1,5 +1,6 @@
 """Export and import of CONTRACT §9: lossless, idempotent, never an older value over a newer one."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -45,7 +46,7 @@ from mnemolens.core.events import (
 from mnemolens.engine.exchange import Exchange
 from mnemolens.engine.export_lines import Export, encode
 from mnemolens.engine.import_lines import Skip, World, id_of, paths_of, plan
-from mnemolens.engine.requests import ListRequest
+from mnemolens.engine.requests import CaptureRequest, ListRequest
 from mnemolens.engine.write import Write
 from mnemolens.store.merge import MergedState
 
@@ -329,6 +330,43 @@ class TestRoundTrip:
         assert not other.workspace.layout.store.exists()
         assert dry == other.take(tmp_path / "out.jsonl")
         assert counts(dry) == (3, 3, 0, 0, 0)
+
+    def test_an_import_that_was_cut_off_anywhere_is_completed_by_the_next(self, shop, make, tmp_path):
+        """A process that is killed while it writes leaves some of a batch's lines."""
+        ids = fill(shop)
+        shop.export(tmp_path / "out.jsonl")
+        other = make("cut")
+        other.take(tmp_path / "out.jsonl")
+        other.close()
+        (segment,) = (other.root / ".mnemolens" / "journal").glob("*.jsonl")
+        whole = segment.read_bytes()
+        cuts = [at + 1 for at, byte in enumerate(whole) if byte == ord("\n")]
+        for cut in (*cuts[::3], len(whole) - 20, cuts[0] + 40):
+            segment.write_bytes(whole[:cut])
+            other.workspace = other.start()
+            for one in ids:
+                memory = other.workspace._state.memory(one)
+                assert memory is None or memory.content == shop.detail(one).view.memory.content
+            other.take(tmp_path / "out.jsonl")
+            assert everything(other, ids) == everything(shop, ids)
+            other.close()
+        other.workspace = other.start()
+
+    def test_an_import_does_not_stop_others_from_writing(self, other, tmp_path):
+        lines = ({"memory": {"id": f"i{n}", "content": f"number {n}"}} for n in range(300))
+        path = write_lines(tmp_path / "x.jsonl", *lines)
+
+        async def both():
+            task = asyncio.ensure_future(other.exchange.import_file(path, other.now))
+            for n in range(20):
+                await asyncio.sleep(0)
+                request = CaptureRequest(f"captured {n}")
+                await other.workspace.commit(other.workspace.capture(request, other.now))
+            return await task
+
+        assert counts(other.run(both())) == (300, 300, 0, 0, 0)
+        other.restart()
+        assert other.workspace.list(_all(), other.now).total == 320
 
 
 class TestMerge:

@@ -28,6 +28,7 @@ from mnemolens.engine.export_markdown import render
 from mnemolens.engine.import_file import ReadLine, SkippedLineOfFile, read_lines, survey
 from mnemolens.engine.import_lines import IMPORTER, Plan, Skip, World, on_same_place, plan
 from mnemolens.engine.import_paths import adapted
+from mnemolens.engine.loading import bulk_load
 from mnemolens.engine.opened import file_name
 from mnemolens.engine.show import Show
 from mnemolens.store.copies import Copies, Copy, data_dir, offer, remove_from_copies, repository_key
@@ -129,11 +130,26 @@ class Exchange:
         Raises:
             InvalidArgument: the format is unknown, or the path can't be written.
         """
-        if format_ not in FORMATS:
-            raise InvalidArgument("format", f"{format_!r} is not one of {', '.join(FORMATS)}")
+        _check_format(format_)
         await asyncio.to_thread(self._check_target, path)
+        with bulk_load():
+            count, chunks = await self.exported(format_, now)
+            await asyncio.to_thread(_write_export, path, chunks)
+        return ExportReport(str(path), format_, count)
+
+    async def exported(self, format_: str, now: datetime) -> tuple[int, Iterator[bytes]]:
+        """How many memories an export holds, and its text in pieces, to be taken off the event loop.
+
+        Raises:
+            InvalidArgument: the format is unknown.
+        """
+        _check_format(format_)
         details = await self._details(now)
-        return await asyncio.to_thread(self._write_export, path, format_, details, now)
+        if format_ == "markdown":
+            shown = [one for one in details.values() if one.view.memory.status != "forgotten"]
+            return len(shown), render(shown, self._layout.top.name, now)
+        export = await asyncio.to_thread(lambda: Export(self._journal.snapshot()))
+        return len(export.memories), _encoded(export, details.get)
 
     def _check_target(self, path: Path) -> None:
         if path.is_dir() or not path.parent.is_dir():
@@ -141,26 +157,10 @@ class Exchange:
         if path.resolve().is_relative_to(self._layout.store.resolve()):
             raise InvalidArgument("path", f"{path} lies in the store itself; choose another folder")
 
-    def _write_export(
-        self, path: Path, format_: str, details: Mapping[str, MemoryDetail], now: datetime
-    ) -> ExportReport:
-        export = Export(self._journal.snapshot())
-        chunks: Iterator[bytes]
-        if format_ == "jsonl":
-            count, chunks = len(export.memories), _encoded(export, details.get)
-        else:
-            shown = [one for one in details.values() if one.view.memory.status != "forgotten"]
-            count, chunks = len(shown), render(shown, self._layout.top.name, now)
-        try:
-            write_whole(path, chunks)
-        except OSError as error:
-            raise InvalidArgument("path", f"{path} can't be written: {error.strerror}") from None
-        return ExportReport(str(path), format_, count)
-
     async def _details(self, now: datetime) -> dict[str, MemoryDetail]:
         found: dict[str, MemoryDetail] = {}
         pause = _Pauses()
-        for memory_id in list(self._state.memories()):
+        for memory_id in self._state.memories():  # one by one: the first look at a memory builds it
             memory = self._state.memory(memory_id)
             if memory is not None:
                 found[memory_id] = self._show.detail(memory, now)
@@ -192,17 +192,21 @@ class Exchange:
                 file goes on from there.
         """
         async with self._importing:
-            found = await asyncio.to_thread(survey, path)
-            known = frozenset(self._code.index.files())
-            moved = await asyncio.to_thread(
-                adapted, found.paths, self._layout.top.as_posix(), self._on_disk, known
-            )
-            world = World(
-                self._state, moved, self._resolve, self._code.birth, gate, frozenset(found.ids), set()
-            )
-            run = _Run(world, await self._by_content(), now)
-            await self._import_lines(read_lines(path), run, dry_run=dry_run)
-            return run.report()
+            with bulk_load():
+                return await self._import(path, now, gate, dry_run=dry_run)
+
+    async def _import(
+        self, path: Path, now: datetime, gate: Callable[[Mapping[str, Any]], None], *, dry_run: bool
+    ) -> ImportReport:
+        found = await asyncio.to_thread(survey, path)
+        known = frozenset(self._code.index.files())
+        moved = await asyncio.to_thread(
+            adapted, found.paths, self._layout.top.as_posix(), self._on_disk, known
+        )
+        world = World(self._state, moved, self._resolve, self._code.birth, gate, frozenset(found.ids), set())
+        run = _Run(world, await self._by_content(), now)
+        await self._import_lines(read_lines(path), run, dry_run=dry_run)
+        return run.report()
 
     async def _import_lines(self, lines: Iterator[ReadLine], run: "_Run", *, dry_run: bool) -> None:
         pause = _Pauses()
@@ -233,7 +237,7 @@ class Exchange:
         """{hash of normalised content: ids} of all memories that are not forgotten."""
         found: defaultdict[str, list[str]] = defaultdict(list)
         pause = _Pauses()
-        for memory_id in sorted(self._state.memories()):
+        for memory_id in self._state.memories():
             memory = self._state.memory(memory_id)
             if memory is not None and memory.status != "forgotten":
                 found[normalised_hash(memory.content)].append(memory_id)
@@ -318,7 +322,8 @@ class Exchange:
         copies = Copies(data_dir(), key, self._layout.store)
         if not copies.is_due(now):
             return None
-        return copies.make(lambda: _encoded(Export(self._journal.snapshot()), no_details), now)
+        with bulk_load():
+            return copies.make(lambda: _encoded(Export(self._journal.snapshot()), no_details), now)
 
     def _repository_key(self, today: date) -> str | None:
         """Asked of git once a day: of a long history it takes seconds."""
@@ -460,6 +465,18 @@ class _Pauses:
         if time.perf_counter() - self._since > _SLICE_SECONDS:
             await asyncio.sleep(0)
             self._since = time.perf_counter()
+
+
+def _check_format(format_: str) -> None:
+    if format_ not in FORMATS:
+        raise InvalidArgument("format", f"{format_!r} is not one of {', '.join(FORMATS)}")
+
+
+def _write_export(path: Path, chunks: Iterator[bytes]) -> None:
+    try:
+        write_whole(path, chunks)
+    except OSError as error:
+        raise InvalidArgument("path", f"{path} can't be written: {error.strerror}") from None
 
 
 def _encoded(export: Export, details: Details) -> Iterator[bytes]:

@@ -447,7 +447,7 @@ class _Planner:
             self._add(put, _newest(stamps))
 
     def _is_needed(self, name: str, value: object) -> bool:
-        """Whether a new memory needs the value: not where its history leaves the field at what it is unset."""
+        """Whether a new memory needs the value: not where its history never set the field."""
         return ("field", "content") not in self._winners or _UNSET.get(name) != value
 
     def _set_status(self) -> None:

@@ -128,12 +128,13 @@ class Copies:
             for folder in (copies.parent, copies, self.folder):
                 folder.mkdir(mode=0o700, exist_ok=True)
             with _locked(self.folder):
+                # First, so that a purge whose event the lines may lack finds this folder and waits for us.
+                self._note_store()
                 iterator = iter(lines())
                 first = next(iterator, None)
                 if first is None:
                     return None
                 path = self._path(now)
-                self._note_store()
                 write_whole(path, _chain(first, iterator), temporary=path.with_suffix(".tmp"))
                 for old in self.all()[:-KEPT]:
                     old.path.unlink(missing_ok=True)
