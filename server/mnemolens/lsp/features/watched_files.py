@@ -1,7 +1,10 @@
 """`workspace/didChangeWatchedFiles` and `workspace/didRenameFiles`."""
 
+from pathlib import Path
+
 from lsprotocol import types
 
+from mnemolens.engine.workspace import Workspace
 from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.uris import path_of_uri
 
@@ -17,5 +20,12 @@ def register(server: MnemolensServer) -> None:
 
     @server.feature(types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions([everything]))
     def did_rename(ls: MnemolensServer, params: types.RenameFilesParams) -> None:
-        found = (path_of_uri(uri) for pair in params.files for uri in (pair.old_uri, pair.new_uri))
-        ls.file_events.add(path for path in found if path is not None)
+        found = [(path_of_uri(pair.old_uri), path_of_uri(pair.new_uri)) for pair in params.files]
+        pairs = [(old, new) for old, new in found if old is not None and new is not None]
+        for folder in ls.folders:
+            ls.spawn(_follow(ls, folder.workspace, pairs), "following renamed files")
+
+
+async def _follow(ls: MnemolensServer, workspace: Workspace, pairs: list[tuple[Path, Path]]) -> None:
+    await workspace.files_renamed(pairs)
+    ls.lenses_may_have_changed()
