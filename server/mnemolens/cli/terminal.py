@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _UNBOUND = 10_000
+_GAP = 2
+"""Spaces between two columns."""
 
 VERDICT_STYLES = {
     "fresh": "green",
@@ -106,14 +108,15 @@ class Screen:
 
         kept = [at for at, column in enumerate(columns) if column.least <= self.console.width]
         texts = [[_text(row[at]) for at in kept] for row in rows]
-        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-        for number, at in enumerate(kept):
+        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, _GAP, 0, 0))
+        natural = [
+            max(len(columns[at].title), *(row[number].cell_len for row in texts))
+            for number, at in enumerate(kept)
+        ]
+        widths = _fitted(natural, [columns[at].flexible for at in kept], self.console.width)
+        for at, width in zip(kept, widths, strict=True):
             column = columns[at]
-            widest = max((row[number].cell_len for row in texts), default=0)
-            least = None if column.flexible else max(widest, len(column.title))
-            table.add_column(
-                column.title, style=column.style, no_wrap=True, overflow="ellipsis", min_width=least
-            )
+            table.add_column(column.title, style=column.style, no_wrap=True, overflow="ellipsis", width=width)
         for row in texts:
             table.add_row(*row)
         self.console.print(table)
@@ -124,6 +127,19 @@ class Screen:
         if self._console is None:
             self._console = _console(is_terminal=self.is_terminal)
         return self._console
+
+
+def _fitted(natural: list[int], flexible: list[bool], room: int) -> list[int]:
+    """Widths of columns, two apart: where there is no room, those that may be cut share what is left."""
+    widths = list(natural)
+    left = (
+        room - _GAP * (len(natural) - 1) - sum(w for w, cut in zip(natural, flexible, strict=True) if not cut)
+    )
+    cut = sorted((width, at) for at, width in enumerate(natural) if flexible[at])
+    for number, (width, at) in enumerate(cut):  # the narrowest first: what they don't need is the others'
+        widths[at] = max(1, min(width, left // (len(cut) - number)))
+        left -= widths[at]
+    return widths
 
 
 def _text(cell: Span | str) -> "Text":
