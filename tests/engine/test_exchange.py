@@ -47,6 +47,7 @@ from mnemolens.engine.exchange import Exchange
 from mnemolens.engine.export_lines import Export, encode
 from mnemolens.engine.import_lines import Skip, World, id_of, paths_of, plan
 from mnemolens.engine.requests import CaptureRequest, ListRequest
+from mnemolens.engine.secrets import refuse_secrets
 from mnemolens.engine.write import Write
 from mnemolens.store.merge import MergedState
 
@@ -768,18 +769,27 @@ class TestBadInput:
         assert (report.new, len(report.skipped)) == (1, 0)
         assert other.detail(first).view.memory.title == "Retry"
 
-    def test_a_gate_refuses_a_line(self, shop, tmp_path):
-        def gate(fields):
-            if "sesame" in fields.get("content", ""):
-                raise InvalidArgument("content", "holds a password")
-
+    def test_a_secret_is_refused_with_its_line(self, shop, other, tmp_path):
+        token = "ghp_" + "A1b2C3d4E5f6G7h8I9" * 2
+        kept = shop.remember("clean words", tags=("t",))
+        shop.clock.advance(1)
+        shop.commit(shop.workspace.update(kept, {"tags": [token]}, shop.now))
+        shop.commit(shop.workspace.update(kept, {"tags": ["t"]}, shop.now))
+        lossless = shop.lines(tmp_path / "out.jsonl")
         path = write_lines(
-            tmp_path / "x.jsonl", {"memory": {"content": "open sesame"}}, {"memory": {"content": "ok"}}
+            tmp_path / "x.jsonl",
+            {"memory": {"content": f"use {token}"}},
+            {"memory": {"content": "x", "metadata": {"deploy": {"key": token}}}},
+            {"memory": {"content": "no API key here"}},
+            *lossless,
         )
-        report = shop.take(path, gate=gate)
-        assert report.new == 1
-        assert [tuple(one) for one in report.skipped] == [(1, "content: holds a password")]
-        assert b"sesame" not in b"".join(shop.journal_bytes().values())
+        report = other.take(path, gate=refuse_secrets)
+        assert counts(report) == (1, 1, 0, 0, 3)
+        assert [one.line for one in report.skipped] == [1, 2, 4]
+        assert report.skipped[0].reason.startswith("content: looks like it holds a GitHub token")
+        assert token not in str(report)
+        assert token.encode() not in all_bytes(other.workspace.layout.store)
+        assert counts(other.take(path)) == (4, 3, 0, 1, 0)
 
     def test_thousands_cost_few_fsyncs(self, shop, tmp_path, monkeypatch):
         lines = ({"memory": {"content": f"memory number {n}"}} for n in range(5000))

@@ -183,8 +183,8 @@ class Exchange:
             path: absolute.
             now: the time of the import.
             dry_run: say what would be done, and write nothing.
-            gate: given a memory's new fields (snake_case), raises InvalidArgument where they must not be
-                stored; that line is skipped.
+            gate: given a memory's fields by their names on the wire, raises InvalidArgument where they must
+                not be stored (`secrets.refuse_secrets`); that line is skipped.
 
         Raises:
             InvalidArgument: the file can't be read or is no export at all; nothing is stored.

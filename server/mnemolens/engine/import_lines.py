@@ -10,7 +10,7 @@ Plans only: reads the merged state and writes nothing. Reading files is `import_
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeAlias, cast, get_args
@@ -51,6 +51,7 @@ from mnemolens.core.memory_text import count_tokens
 from mnemolens.core.symbols import SymbolKey, SymbolKind
 from mnemolens.core.views import Json
 from mnemolens.engine.capture import checked, normalised_hash, title_of
+from mnemolens.engine.export_lines import camel
 from mnemolens.store.merge import CO_ACTIVATED, MergedState, Stamps
 
 IMPORTER: Final = "imported00"
@@ -106,7 +107,7 @@ class World(NamedTuple):
         moved: path as it was written -> path here.
         resolve: see `Resolve`.
         birth: a new anchor's birth record.
-        gate: raises InvalidArgument where a memory's fields must not be stored.
+        gate: given texts by their names on the wire, raises InvalidArgument where they must not be stored.
         ids: the memories and nodes that the file tells of.
         written: ids of events of edges that an earlier line of the file has brought.
     """
@@ -236,6 +237,8 @@ class _Planner:
     def plan(self) -> Plan:
         if "memory" not in self._line or self._line["memory"] is None:
             self._plan = Plan("")
+            metas = [entry.data.get("meta") for entry in self._entries("events")]
+            self._world.gate({"id": self._id, "metadata": [meta for meta in metas if meta]})
             self._replay()
             return self._plan
         self._find_winners()
@@ -290,7 +293,9 @@ class _Planner:
             values.setdefault("born", Origin())
         had = self._known
         if had is None or any(getattr(had, name) != value for name, value in values.items()):
-            self._world.gate(values)
+            tags = [*values["tags"], *_history_tags(self._history)]
+            named = {camel(name): value for name, value in values.items()}
+            self._world.gate({**named, "id": self._id, "tags": tags})
 
     def _derived_of(self, content: str) -> dict[str, Any]:
         known = self._known
@@ -605,6 +610,12 @@ def _check(name: str, value: Any) -> Any:
         return checked(name, value)
     except InvalidArgument as error:
         raise Skip(str(error)) from None
+
+
+def _history_tags(entries: Iterable[_Entry]) -> Iterator[str]:
+    for entry in entries:
+        yield from _texts(entry.data.get("tagsAdd"))
+        yield from _texts(entry.data.get("tagsRemove"))
 
 
 def _newest(stamps: Stamps) -> str:
