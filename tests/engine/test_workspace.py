@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from folders import Folder
-from mnemolens.core.errors import InvalidArgument, NotFound
+from mnemolens.core.errors import InvalidArgument, NotFound, StoreError
 from mnemolens.core.symbols import SymbolKey
 from mnemolens.engine.requests import CaptureRequest, ListRequest
 
@@ -638,3 +638,51 @@ def test_every_change_that_a_lens_shows_grows_the_generation(shop):
     assert grows(lambda: shop.write_seen("billing.py", BILLING[BILLING.index("def refund") :]))
     assert not grows(lambda: shop.write_seen("unrelated.py", "def other(): ...\n"))
     assert not grows(lambda: shop.run(shop.workspace.access(ids, shop.now)))
+
+
+class TestAnIdThatIsThere:
+    def test_is_stored_over_with_a_warning(self, shop):
+        shop.capture("first words", *HERE, id="K1", tags=("old",))
+        again = shop.capture("other words", *HERE, id="K1")
+        assert again.view.memory.content == "other words"
+        assert "K1" in " ".join(again.warnings)
+        assert len(shop.workspace.get("K1", shop.now).anchors) == 1
+        assert shop.workspace.list(ListRequest(), shop.now).total == 1
+
+    def test_is_brought_back_where_it_was_forgotten(self, shop):
+        shop.capture("first words", *HERE, id="K1")
+        shop.commit(shop.workspace.forget("K1", shop.now))
+        assert shop.capture("first words", *HERE, id="K1").view.memory.status == "active"
+        assert shop.lenses("billing.py") == {3: "1 memory"}
+
+
+class TestSecrets:
+    TOKEN = "ghp_" + "a8Kx92LmQp0Zt7Yw" + "B4Nc6Vd1Rs3Ue5HjGf2i"
+
+    def test_nothing_of_a_refused_text_reaches_the_disk(self, shop):
+        for act in (shop.workspace.capture, shop.workspace.preview):
+            with pytest.raises(InvalidArgument) as caught:
+                act(CaptureRequest(f"deploy with {self.TOKEN}", file="billing.py"), shop.now)
+            assert caught.value.field == "content"
+            assert self.TOKEN not in str(caught.value)
+        memory_id = shop.remember("deploy by hand")
+        with pytest.raises(InvalidArgument):
+            shop.workspace.update(memory_id, {"metadata": {"key": self.TOKEN}}, shop.now)
+        shop.close()
+        written = b"".join(path.read_bytes() for path in shop.root.rglob("*") if path.is_file())
+        assert self.TOKEN.encode() not in written
+        shop.workspace = shop.start()
+
+    def test_is_stored_where_that_is_wanted(self, shop):
+        view = shop.capture(f"a revoked one: {self.TOKEN}", allow_secret=True)
+        assert self.TOKEN in view.view.memory.content
+
+
+def test_an_edit_that_a_wrong_clock_outlives_is_said(shop):
+    memory_id = shop.remember(NOTE)
+    shop.clock.advance(3 * 86_400)
+    shop.commit(shop.workspace.update(memory_id, {"content": "from the future"}, shop.now))
+    shop.clock.advance(-3 * 86_400)
+    shop.restart()
+    with pytest.raises(StoreError, match="clock"):
+        shop.commit(shop.workspace.update(memory_id, {"content": "corrected"}, shop.now))

@@ -16,6 +16,7 @@ class CaptureRequest:
         position: where the cursor stands; None with a file means the file itself.
         id: given by programs; an explicit id is always stored.
         created_at: where that was before it is stored; None for now.
+        allow_secret: store it although it holds what looks like a password, a key or a token.
     """
 
     content: str
@@ -36,6 +37,7 @@ class CaptureRequest:
     trigger: dict[str, Any] | None = None
     id: str | None = None
     created_at: datetime | None = None
+    allow_secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)

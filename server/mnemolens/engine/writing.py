@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from mnemolens.core.errors import InvalidArgument, NotFound
+from mnemolens.core.errors import InvalidArgument, NotFound, StoreError
 from mnemolens.core.events import (
     AnchorConfirm,
     AnchorDrop,
@@ -47,12 +47,15 @@ from mnemolens.engine.capture import (
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.engine.requests import CaptureRequest
+from mnemolens.engine.secrets import refuse_secrets, request_fields
 from mnemolens.engine.sessions import is_expired
 from mnemolens.engine.show import Show
 from mnemolens.engine.write import Write
 from mnemolens.store.merge import MergedState
 
 DEFAULT_EDGE = "SAME_TOPIC"
+_PLAIN_FIELDS = ("type", "title", "content", "importance", "pinned", "parent_id")
+"""Fields that a memory holds as the event writes them."""
 
 
 class Writing:
@@ -83,6 +86,7 @@ class Writing:
 
     def preview(self, request: CaptureRequest, now: datetime) -> CaptureView:
         """What `capture` would store and link; stores nothing."""
+        _refuse_secrets(request)
         memory = new_memory(request, now, self._code.origin, self.author)
         key = self._target(request)
         duplicate, warnings = self._duplicates(memory, key, now, explicit=request.id is not None)
@@ -93,8 +97,9 @@ class Writing:
         """Stores a memory, anchored to the symbol at the request's position and to what its text names.
 
         Raises:
-            InvalidArgument: a field is not allowed; names it.
+            InvalidArgument: a field is not allowed, or holds a secret; names it.
         """
+        _refuse_secrets(request)
         memory = new_memory(request, now, self._code.origin, self.author)
         self._check_parent(memory.id, memory.parent_id)
         if self._state.is_purged(memory.id):
@@ -103,8 +108,11 @@ class Writing:
         duplicate, warnings = self._duplicates(memory, key, now, explicit=request.id is not None)
         if duplicate is not None and request.id is None:
             return Write((), lambda: self._captured(duplicate, now, duplicate, warnings))
-        events: list[EventData] = [put_of_new(memory)]
-        if key is not None:
+        old = self._state.memory(memory.id)
+        events: list[EventData] = [put_of_new(memory)] if old is None else self._put_again(old, memory)
+        if old is not None:
+            warnings = (*warnings, f"memory {old.id} was there already: it says this now")
+        if key is not None and key not in self._explicit_keys(memory.id):
             events.append(self._explicit_anchor(memory.id, key, supersedes=None))
         events += self._links.births(memory, key)
         self._keep_content(memory.id, memory.content)
@@ -115,11 +123,32 @@ class Writing:
             lambda: self._forget_content(memory.id),
         )
 
-    def update(self, memory_id: str, changes: Mapping[str, Any], now: datetime) -> Write[MemoryChange]:
-        """Changes fields; see `capture.put_of_update` for what a change may say."""
+    def update(
+        self, memory_id: str, changes: Mapping[str, Any], now: datetime, *, allow_secret: bool = False
+    ) -> Write[MemoryChange]:
+        """Changes fields; see `capture.put_of_update` for what a change may say.
+
+        Raises:
+            InvalidArgument: a field is not allowed, or holds a secret; names it.
+            NotFound: no memory has that id.
+        """
+        if not allow_secret:
+            refuse_secrets(changes)
         put = put_of_update(self.memory(memory_id), changes, self.author)
         self._check_parent(memory_id, put.set.get("parent_id"))
-        return Write(() if is_empty(put) else (put,), lambda: self._show.change(self.memory(memory_id), now))
+
+        def finish() -> MemoryChange:
+            memory = self.memory(memory_id)
+            if any(
+                value != getattr(memory, name) for name, value in put.set.items() if name in _PLAIN_FIELDS
+            ):
+                raise StoreError(
+                    f"the change of memory {memory_id} was stored, but an earlier one still counts: it was made "
+                    "by a clock that runs days ahead"
+                )
+            return self._show.change(memory, now)
+
+        return Write(() if is_empty(put) else (put,), finish)
 
     def overwrite(self, request: CaptureRequest, now: datetime, *, revive: bool) -> Write[CaptureView]:
         """Makes the memory that has the request's id what the request says; its place and anchors stay.
@@ -133,15 +162,29 @@ class Writing:
             InvalidArgument: a field is not allowed; names it.
             NotFound: no memory has that id.
         """
+        _refuse_secrets(request)
         old = self.memory(str(request.id))
         given = replace(request, created_at=request.created_at or old.created_at)
         new = new_memory(given, now, old.born, old.author)
         self._check_parent(new.id, new.parent_id)
+        events = self._put_again(old, new)
+        if not revive:
+            events = [event for event in events if not isinstance(event, MemoryRestore)]
+        return Write(tuple(events), lambda: self._captured(old.id, now, None, ()))
+
+    @staticmethod
+    def _put_again(old: Memory, new: Memory) -> list[EventData]:
+        """What makes the old memory say what the new one does, and brings it back where it was forgotten."""
         put = put_of_replacement(old, new, new.author or new.agent_id)
         events: list[EventData] = [] if is_empty(put) else [put]
-        if revive and old.status == "forgotten":
+        if old.status == "forgotten":
             events.append(MemoryRestore(memory=old.id, by=new.author))
-        return Write(tuple(events), lambda: self._captured(old.id, now, None, ()))
+        return events
+
+    def _explicit_keys(self, memory_id: str) -> set[SymbolKey | None]:
+        placements = self._links.placements_of(memory_id)
+        explicit = [a.id for a in self._state.anchors_of(memory_id) if a.evidence is None]
+        return {placements[anchor].at for anchor in explicit if anchor in placements}
 
     def forget(self, memory_id: str, now: datetime) -> Write[MemoryView]:
         """Hides a memory; `restore` brings it back."""
@@ -361,6 +404,11 @@ class Writing:
         value = self._hash_of.pop(memory_id, None)
         if value is not None:
             self._same_content[value].discard(memory_id)
+
+
+def _refuse_secrets(request: CaptureRequest) -> None:
+    if not request.allow_secret:
+        refuse_secrets(request_fields(request))
 
 
 def _unit(name: str, value: float) -> float:
