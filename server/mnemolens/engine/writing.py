@@ -143,8 +143,8 @@ class Writing:
                 value != getattr(memory, name) for name, value in put.set.items() if name in _PLAIN_FIELDS
             ):
                 raise StoreError(
-                    f"the change of memory {memory_id} was stored, but an earlier one still counts: it was made "
-                    "by a clock that runs days ahead"
+                    f"the change of memory {memory_id} was stored, but an earlier one still counts: "
+                    "it was made by a clock that runs days ahead"
                 )
             return self._show.change(memory, now)
 
