@@ -15,6 +15,7 @@ from pathlib import Path
 
 from mnemolens.codegraph.languages import language_of
 from mnemolens.core.clock import Clock
+from mnemolens.core.symbols import FileSymbols
 from mnemolens.engine.loading import Load, Loaded, Only, Sources, bulk_load
 from mnemolens.engine.offload import Post, here, in_thread
 from mnemolens.engine.parsing import TIME_LIMIT
@@ -139,6 +140,10 @@ class Indexer:
             return None
         return table.name
 
+    def stamp(self, file: str) -> Stamp | None:
+        """What is known of a file's content on disk; None where it was not read."""
+        return self._known.get(file)
+
     @property
     def skipped(self) -> tuple[Skipped, ...]:
         """What was left out at the last look, and why."""
@@ -170,6 +175,7 @@ class Indexer:
         *,
         fresh: bool = False,
         only: Only | None = None,
+        passing: bool = False,
     ) -> RunReport:
         """The same on the caller's thread, for the command line and tests.
 
@@ -178,8 +184,11 @@ class Indexer:
             on_progress: as for `run`.
             fresh: as for `run`.
             only: what is wanted of the files that the cache knows; the others come without symbols.
+            passing: a look in passing, after which nobody writes down where anchors are: the files that are
+                new or changed stay so for the next run.
         """
-        return self._run(on_batch, on_progress, here, threading.Event(), fresh=fresh, only=only)
+        stop = threading.Event()
+        return self._run(on_batch, on_progress, here, stop, fresh=fresh, only=only, passing=passing)
 
     def _run(
         self,
@@ -190,6 +199,7 @@ class Indexer:
         *,
         fresh: bool,
         only: Only | None = None,
+        passing: bool = False,
     ) -> RunReport:
         begun = time.perf_counter()
         with self._busy, bulk_load():
@@ -217,12 +227,31 @@ class Indexer:
                 if file in baseline and baseline[file].hash == stamp.hash
             )
             self._skipped = {**dict(scan.skipped), **load.failed}
-            self._store(
-                baseline, load.stamps, {f for f in baseline if self._finder.covers(f)} - set(load.stamps)
-            )
+            if passing and baseline:
+                self._store(baseline, {file: load.stamps[file] for file in self.unchanged}, set())
+            else:
+                gone = {file for file in baseline if self._finder.covers(file)} - set(load.stamps)
+                self._store(baseline, load.stamps, gone)
             if load.parsed:
                 self._cache.prune()
         return RunReport(files, symbols, self.skipped, load.parsed, seconds)
+
+    def look(self, path: str) -> FileSymbols | None:
+        """One file's symbols as it is on disk, ignored or not; of what it looked like nothing is kept.
+
+        Args:
+            path: POSIX, relative to the top level.
+
+        Returns:
+            None for a file of no language that is indexed, or that can't be read.
+        """
+        language = self.language(path)
+        text = self._sources.read(path)
+        if language is None or isinstance(text, str):
+            return None
+        key = self._sources.key(path, text.stamp.hash)
+        known = self._cache.get_many([key]).get(key)
+        return known if known is not None else self._sources.extract()(text.source, language)
 
     def _store(self, before: dict[str, Stamp], stamps: dict[str, Stamp], gone: set[str]) -> None:
         new = {file: stamp for file, stamp in stamps.items() if before.get(file) != stamp}

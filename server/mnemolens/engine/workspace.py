@@ -27,7 +27,6 @@ from mnemolens.core.views import (
     AnchorChange,
     CaptureView,
     FolderStatus,
-    GraphState,
     HoverView,
     IndexReport,
     JournalStatus,
@@ -51,10 +50,13 @@ from mnemolens.core.views import (
 from mnemolens.engine.code import Code
 from mnemolens.engine.documents import OpenDocuments
 from mnemolens.engine.glance import Glance
+from mnemolens.engine.graph_rows import FileFacts
+from mnemolens.engine.graph_sync import GraphSync
 from mnemolens.engine.indexer import Indexer, IndexOptions
 from mnemolens.engine.links import Links
 from mnemolens.engine.listing import Listing
 from mnemolens.engine.loading import Loaded
+from mnemolens.engine.loading import content_hash as source_hash
 from mnemolens.engine.opened import OpenedMemories
 from mnemolens.engine.recall import Recall
 from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
@@ -65,6 +67,8 @@ from mnemolens.engine.writing import Writing
 from mnemolens.linking import names_of_file
 from mnemolens.ranking.decay import DecayParams
 from mnemolens.store.git import author_name, git_busy, read_head
+from mnemolens.store.graph import MAX_ROWS, GraphStore
+from mnemolens.store.graph_results import QueryResult
 from mnemolens.store.journal import Journal
 from mnemolens.store.layout import Layout, find_layout
 from mnemolens.store.merge import MergedState
@@ -73,7 +77,6 @@ from mnemolens.store.symbols import SymbolCache
 
 T = TypeVar("T")
 
-NO_GRAPH = GraphState("off", None, "this version keeps the graph in memory; there is no Kuzu database yet")
 MAX_SKIPPED = 100
 REFRESH_SLICE = 50
 """Memories derived anew between two looks at other requests: about 10 ms."""
@@ -109,6 +112,16 @@ class Workspace:
         )
         self._cache = SymbolCache(layout.cache_dir / "symbols.sqlite", clock)
         self._indexer = self._new_indexer()
+        self._graph = GraphSync(
+            GraphStore(layout.cache_dir / "graphs" / layout.worktree_id, clock),
+            self._code.index,
+            self._state,
+            self._links,
+            self._facts,
+            clock,
+            lambda: self._show.decay,
+        )
+        self._graph_task: asyncio.Task[None] | None = None
         self._settled: dict[str, FileSymbols] = {}
         self._waiting: set[str] = set()
         self._progress: Progress | None = None
@@ -197,7 +210,7 @@ class Workspace:
             for file, symbols in batch:
                 indexed.add(file)
                 if file not in self._documents:
-                    self._code.index.put(file, symbols)
+                    self._index(file, symbols)
 
         try:
             report = await self._indexer.run(put, progress, fresh=rebuild)
@@ -209,14 +222,14 @@ class Workspace:
             self._progress = None
         for file in stale - indexed:
             if file not in self._documents:
-                self._code.index.remove(file)
+                self._index(file, None)
         if not self._code.complete:
-            self._code.unchanged = self._indexer.unchanged
             last = await asyncio.to_thread(self._cache.get_anchors, self.layout.worktree_id)
-            self._links.last_places.update((anchor, state.key) for anchor, state in last.items())
+            self._note_last_session(last)
         self._code.complete = True
         self._configure()
         await self._refresh_slowly(list(self._state.memories()))
+        self._graph.index_complete()
         return IndexReport(len(self._code.index), self._code.index.symbol_count, report.seconds)
 
     async def files_changed(self, paths: Sequence[Path]) -> None:
@@ -273,10 +286,32 @@ class Workspace:
         self._configure()
         if relink:
             self._refresh(list(self._state.memories()))
+        self._graph.all_changed()
         self.generation += 1
+
+    def start_graph(self) -> None:
+        """Keeps the graph database in step from now on, in the background; without kuzu it stays off."""
+        if self._graph_task is None:
+            self._graph.start()
+            self._graph_task = asyncio.get_running_loop().create_task(self._graph.run())
+
+    async def query(
+        self, cypher: str, parameters: Mapping[str, Any] | None = None, limit: int = MAX_ROWS
+    ) -> QueryResult:
+        """Answers a read-only Cypher query, which sees everything that was written before.
+
+        Raises:
+            InvalidArgument: the query is not allowed, wrong, or takes too long or too much.
+            GraphUnavailable: there is no graph; says why.
+        """
+        self.start_graph()
+        return await self._graph.query(cypher, parameters, limit)
 
     def close(self) -> None:
         """Writes down what waits and lets go of the journal."""
+        if self._graph_task is not None:
+            self._graph_task.cancel()
+        self._graph.close()
         self._journal.close()
         self._opened.close_all()
         self._cache.close()
@@ -356,6 +391,10 @@ class Workspace:
             key = self._code.target(request.file, request.position)
         return self._listing.page(request, key, now)
 
+    def find_memories(self, request: ListRequest, now: datetime) -> tuple[Memory, ...]:
+        """Memories as they are stored, the newest first; see `Listing.find`."""
+        return self._listing.find(request, now)
+
     def recall(self, request: RecallRequest, now: datetime) -> RecallView:
         """What to bring to mind, best first; see `Recall.recall`. Counts no access."""
         key = self._code.target(request.file, request.position) if request.file is not None else None
@@ -434,7 +473,7 @@ class Workspace:
             skipped=tuple(SkippedFile(one.file, one.reason) for one in skipped[:MAX_SKIPPED]),
             skipped_total=len(skipped),
             indexing=self._progress,
-            graph=NO_GRAPH,
+            graph=self._graph.state,
         )
 
     def journal_status(self) -> JournalStatus:
@@ -654,7 +693,22 @@ class Workspace:
         self._glance.read(self._indexer, found, files, draft, on_progress)
         if writing or draft is not None:
             self._writing.author = author_name(self.layout)
+        self._note_last_session(self._cache.get_anchors(self.layout.worktree_id))
         self._refresh(wanted)
+
+    def survey(self, on_progress: Callable[[int, int], None] | None = None) -> IndexReport:
+        """`build_index` in passing, without an event loop: what was found is not written down."""
+
+        def put(batch: Sequence[Loaded]) -> None:
+            for file, symbols in batch:
+                self._code.index.put(file, symbols)
+
+        report = self._indexer.run_blocking(put, on_progress, passing=True)
+        self._note_last_session(self._cache.get_anchors(self.layout.worktree_id))
+        self._code.complete = True
+        self._configure()
+        self._refresh(tuple(self._state.memories()))
+        return IndexReport(len(self._code.index), self._code.index.symbol_count, report.seconds)
 
     def record(self, memory_ids: Sequence[str], now: datetime) -> None:
         """`access`, for callers without an event loop."""
@@ -662,7 +716,7 @@ class Workspace:
 
     def write_wanted(self) -> None:
         """Writes down what `tick` would: anchors for names seen for the first time, accepted moves."""
-        wanted = self._links.take_wanted()
+        wanted = () if git_busy(self.layout) else self._links.take_wanted()
         if wanted:
             self.commit_sync(Write(tuple(wanted), lambda: None))
 
@@ -687,7 +741,13 @@ class Workspace:
         self._code.origin = read_head(self.layout)
         loaded = self._state.apply(events)
         self._writing.note_content(loaded)
+        self._listing.note(loaded)
         self._links.note_known_places(loaded)
+
+    def _note_last_session(self, places: Mapping[str, CodeState]) -> None:
+        """Takes over what was so when this worktree was last indexed: files, and where anchors were."""
+        self._code.unchanged = self._indexer.unchanged
+        self._links.last_places.update((anchor, state.key) for anchor, state in places.items())
 
     def _configure(self) -> None:
         self._show.decay = DecayParams.from_settings(self.settings)
@@ -710,10 +770,30 @@ class Workspace:
     def _merge(self, events: Iterable[Event]) -> None:
         touched = self._state.apply(events)
         self._writing.note_content(touched)
+        self._listing.note(touched)
         self._refresh(touched)
 
+    def _index(self, file: str, symbols: FileSymbols | None) -> None:
+        """The one way into the index; None takes the file out."""
+        if symbols is None:
+            self._code.index.remove(file)
+        else:
+            self._code.index.put(file, symbols)
+        self._graph.file_changed(file)
+
+    def _facts(self, file: str) -> FileFacts:
+        """What the graph says of a file's text."""
+        document = self._documents.get(file)
+        if document is not None:
+            data = document.text.data
+            return FileFacts(source_hash(data), len(data))
+        stamp = self._indexer.stamp(file)
+        return FileFacts(stamp.hash, stamp.size) if stamp is not None else FileFacts()
+
     def _refresh(self, memory_ids: Iterable[str]) -> None:
-        if self._links.refresh(memory_ids):
+        ids = tuple(memory_ids)
+        self._graph.memories_changed(ids)
+        if self._links.refresh(ids):
             self.generation += 1
 
     async def _refresh_slowly(self, memory_ids: Sequence[str]) -> None:
@@ -727,7 +807,7 @@ class Workspace:
         on_disk = self._code.index.get(file)
         if on_disk is not None:
             self._settled.setdefault(file, on_disk)
-        self._code.index.put(file, document.symbols)
+        self._index(file, document.symbols)
 
     def _replace(self, files: Mapping[str, FileSymbols | None]) -> set[str]:
         """Puts what the disk has of these files into the index, all of it before any memory is looked at.
@@ -737,11 +817,10 @@ class Workspace:
         """
         before = {file: self._code.index.get(file) for file in files}
         for file, symbols in files.items():
+            self._index(file, symbols)
             if symbols is None:
-                self._code.index.remove(file)
                 self._settled.pop(file, None)
             else:
-                self._code.index.put(file, symbols)
                 self._settled[file] = symbols
         touched: set[str] = set()
         for file, symbols in files.items():
