@@ -1,14 +1,15 @@
 """Which memories a list shows, and in which order. Reads the merged journal and the derived tables."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from heapq import nlargest
+from itertools import islice
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import MEMORY_KINDS, VERDICTS, Memory
 from mnemolens.core.symbols import SymbolKey
 from mnemolens.core.views import MemoryPage, MemoryView
 from mnemolens.engine.links import Links
+from mnemolens.engine.newest import Newest
 from mnemolens.engine.requests import ListRequest
 from mnemolens.engine.show import Show
 from mnemolens.store.merge import MergedState
@@ -24,6 +25,7 @@ class Listing:
         self._state = state
         self._links = links
         self._show = show
+        self._newest = Newest(state)
 
     def page(self, request: ListRequest, key: SymbolKey | None, now: datetime) -> MemoryPage:
         """One page.
@@ -37,18 +39,40 @@ class Listing:
             InvalidArgument: a filter that can match nothing, or a limit out of bounds.
         """
         _check(request)
-        found = list(self._candidates(request, key, now))
-        for wanted in self._filters(request):
-            found = [memory for memory in found if wanted(memory)]
+        found = list(self._matching(request, key, now))
         end = None if request.limit is None else request.offset + request.limit
         if request.layer is None:
             # A view costs more than a look: only the page is made into views.
-            shown = (found if key is not None else _newest(found, end))[request.offset : end]
+            shown = found[request.offset : end]
             return MemoryPage(tuple(self._show.memory(memory, now) for memory in shown), len(found))
-        ordered = found if key is not None else _newest(found, None)
-        views: list[MemoryView] = [self._show.memory(memory, now) for memory in ordered]
+        views: list[MemoryView] = [self._show.memory(memory, now) for memory in found]
         views = [view for view in views if view.layer == request.layer]
         return MemoryPage(tuple(views[request.offset : end]), len(views))
+
+    def find(self, request: ListRequest, now: datetime) -> tuple[Memory, ...]:
+        """The memories of a page without a place, as they are stored; looks no further than it must.
+
+        Args:
+            request: what to list; without `position`, `file` and `layer`.
+            now: for expiry.
+
+        Raises:
+            InvalidArgument: as `page`.
+        """
+        _check(request)
+        end = None if request.limit is None else request.offset + request.limit
+        return tuple(islice(self._matching(request, None, now), request.offset, end))
+
+    def note(self, memory_ids: Iterable[str]) -> None:
+        """These memories are new, may have changed, or are gone."""
+        self._newest.note(memory_ids)
+
+    def _matching(self, request: ListRequest, key: SymbolKey | None, now: datetime) -> Iterator[Memory]:
+        """In order."""
+        found: Iterable[Memory] = self._candidates(request, key, now)
+        for wanted in self._filters(request):
+            found = filter(wanted, found)
+        return iter(found)
 
     def _filters(self, request: ListRequest) -> Iterator[Callable[[Memory], bool]]:
         """What a memory must fulfil, the cheapest first; nothing for what is not asked for."""
@@ -80,10 +104,10 @@ class Listing:
             ids: Iterable[str] = [ranked.view.memory.id for ranked in self._show.ranked_on(key, now)]
         elif request.file is not None:
             keys = self._links.keys_in_file(request.file)
-            ids = {memory_id for one in keys for memory_id in self._links.on_symbol(one)}
-            ids |= self._links.astray(request.file)
+            linked = {memory_id for one in keys for memory_id in self._links.on_symbol(one)}
+            ids = (memory_id for memory_id in self._newest if memory_id in linked)
         else:
-            ids = self._state.memories()
+            ids = self._newest
         for memory_id in ids:
             memory = self._state.memory(memory_id)
             if memory is None:
@@ -93,14 +117,6 @@ class Listing:
             )
             if request.include_forgotten or not gone:
                 yield memory
-
-
-def _newest(memories: Sequence[Memory], count: int | None) -> Sequence[Memory]:
-    """The newest memories first, those of one moment by id; of many only the first ones are put in order."""
-    if count is not None and count < len(memories):
-        oldest = nlargest(count, (memory.created_at for memory in memories))[-1]
-        memories = [memory for memory in memories if memory.created_at >= oldest]
-    return sorted(memories, key=lambda memory: (-memory.created_at.timestamp(), memory.id))
 
 
 def _check(request: ListRequest) -> None:
