@@ -655,6 +655,12 @@ class Workspace:
     def without_code(self) -> None:
         """Nobody has indexed this folder: memories are linked to nothing before `build_index`."""
         self._links.linking_enabled = False
+        self._graph.index_complete()
+
+    async def note_author(self) -> None:
+        """Asks git who writes here, as `build_index` does, for a process that may write before."""
+        if self._writing.author is None:
+            self._writing.author = await asyncio.to_thread(author_name, self.layout)
 
     @property
     def was_indexed(self) -> bool:
