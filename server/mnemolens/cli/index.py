@@ -3,7 +3,6 @@
 Owns the command's output. Writes nothing into the folder; what it parses stays in the cache for others.
 """
 
-import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +30,7 @@ def run(folder: Path, *, as_json: bool) -> int:
     workspace = open_folder(folder, "DIR")
     progress = Progress()
     try:
-        report = asyncio.run(workspace.build_index(progress.show))
+        report = workspace.survey(progress.show)
         progress.clear()
         if as_json:
             for row in _rows(workspace):

@@ -1,6 +1,5 @@
 """`mnemolens status`, `stats` and `doctor`: the folder in numbers and words."""
 
-import asyncio
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ def status(root: Path | None, *, as_json: bool) -> int:
     """Index the folder and say what each part is at; returns the exit code."""
     progress = Progress()
     with opened(root) as workspace:
-        asyncio.run(workspace.build_index(progress.show))
+        workspace.survey(progress.show)
         progress.clear()
         folder, journal = workspace.status(), workspace.journal_status()
         if as_json:

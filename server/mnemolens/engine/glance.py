@@ -144,7 +144,7 @@ class Glance:
 
         few = len(sought) <= MAX_SOUGHT
         only = Only(frozenset(files | known.keys()), tuple(sorted(sought))) if few else None
-        indexer.run_blocking(put, on_progress, only=only)
+        indexer.run_blocking(put, on_progress, only=only, passing=True)
         for file, symbols in known.items():  # what lies in an ignored folder is there when it is asked for
             if file not in index:
                 index.put(file, symbols)
@@ -155,10 +155,10 @@ class Glance:
         Raises:
             InvalidArgument: there is no such file.
         """
-        if file not in self._code.index:
-            for found, symbols in indexer.refresh_blocking([file]).changed:
-                self._code.index.put(found, symbols)
-            self._code.target(file, None)
+        self._code.target(file, None)
+        symbols = None if file in self._code.index else indexer.look(file)
+        if symbols is not None:
+            self._code.index.put(file, symbols)
 
 
 def _either(keys: list[SymbolKey]) -> str:
