@@ -1,10 +1,8 @@
 """The graph holds what the read model says, after whatever happened; what changes is all that is written."""
 
-import asyncio
 import json
 import tempfile
 from collections import Counter
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from folders import Folder
 from mnemolens.codegraph.resolve import bases_of, calls_of, imported_files
-from mnemolens.core.errors import GraphUnavailable, InvalidArgument
 from mnemolens.core.symbols import CLASS_KINDS, FUNCTION_KINDS, SymbolKey
 from mnemolens.core.text import TextChange
 from mnemolens.engine.graph_rows import FileFacts
@@ -24,6 +21,12 @@ from mnemolens.store.graph import GraphStore
 ALL = 10**6
 MEMORIES = ("Episodic", "Semantic", "Procedural", "Prospective", "Working")
 CODE = {"CodeFile": "file_id", "CodeClass": "class_id", "CodeFunction": "function_id"}
+KEYS = {
+    **CODE,
+    **{f"{kind}Memory": "memory_id" for kind in MEMORIES},
+    "Session": "session_id",
+    "Agent": "agent_id",
+}
 
 
 class Graphed(Folder):
@@ -88,7 +91,7 @@ class Graphed(Folder):
     # What the read model says, in words of its own.
 
     def expected(self):
-        workspace, index = self.workspace, self.workspace._code.index
+        index = self.workspace._code.index
         nodes, rels = {}, Counter()
         for file in index.files():
             symbols = index.get(file)
@@ -105,7 +108,7 @@ class Graphed(Folder):
             self._expect_calls(index, SymbolKey(file, ""), file, rels)
             for key in index.keys_of(file):
                 self._expect_symbol(index, key, nodes, rels)
-        self._expect_memories(workspace, nodes, rels)
+        self._expect_memories(nodes, rels)
         return nodes, rels
 
     def _expect_symbol(self, index, key, nodes, rels):
@@ -144,15 +147,18 @@ class Graphed(Folder):
         for target, count in calls_of(index, key, allow_name=True):
             rels["CALLS", caller, target.key.id, target.confidence] += count
 
-    def _expect_memories(self, workspace, nodes, rels):
-        index = workspace._code.index
-        details = {}
-        for memory_id in workspace._state.memories():
-            detail = workspace.get(memory_id, self.now)
-            memory = detail.view.memory
-            expired = memory.expires_at is not None and memory.expires_at <= self.now
-            if memory.status != "forgotten" and not expired:
-                details[memory_id] = detail
+    def shown(self):
+        """{memory id: all about it} of those that are neither forgotten nor expired."""
+        details = [self.workspace.get(one, self.now) for one in self.workspace._state.memories()]
+        return {
+            detail.view.memory.id: detail
+            for detail in details
+            if detail.view.memory.status != "forgotten"
+            and (detail.view.memory.expires_at is None or detail.view.memory.expires_at > self.now)
+        }
+
+    def _expect_memories(self, nodes, rels):
+        details = self.shown()
         for memory_id, detail in details.items():
             memory = detail.view.memory
             kind = memory.type
@@ -170,58 +176,64 @@ class Graphed(Folder):
                 nodes["Session", memory.session_id] = {}
             if memory.agent_id:
                 nodes["Agent", memory.agent_id] = {}
-            for link in detail.links:
-                key = link.target.key
-                if link.candidate or (key.qualname and index.symbol(key) is None):
-                    continue
-                if not key.qualname:
-                    word = "FILE"
-                    bare = {"file_path": key.file, "language": None}
-                    nodes.setdefault(("CodeFile", key.file), bare)
-                else:
-                    word = "CLASS" if index.symbol(key).kind in CLASS_KINDS else "FUNCTION"
-                rels[f"RELATES_TO_{word}_{kind.upper()}", memory_id, key.id, link.relevance] += 1
+            self._expect_links(detail, nodes, rels)
             for edge in detail.edges:
                 if edge.source_id == memory_id and edge.target_id in details:
                     rels["MEMORY_EDGE", memory_id, edge.target_id, edge.type] += 1
 
+    def _expect_links(self, detail, nodes, rels):
+        memory = detail.view.memory
+        for link in detail.links:
+            key = link.target.key
+            symbol = self.workspace._code.index.symbol(key)
+            if link.candidate or (key.qualname and symbol is None):
+                continue
+            if not key.qualname:
+                word = "FILE"
+                nodes.setdefault(("CodeFile", key.file), {"file_path": key.file, "language": None})
+            else:
+                word = "CLASS" if symbol.kind in CLASS_KINDS else "FUNCTION"
+            rels[f"RELATES_TO_{word}_{memory.type.upper()}", memory.id, key.id, link.relevance] += 1
+
     # What the graph says.
 
     def held(self):
-        nodes, rels = {}, Counter()
-        for table, key in {
-            **CODE,
-            **{f"{kind}Memory": "memory_id" for kind in MEMORIES},
-            "Session": "session_id",
-            "Agent": "agent_id",
-        }.items():
+        return self._held_nodes(), self._held_code() + self._held_links()
+
+    def _held_nodes(self):
+        nodes = {}
+        for table, key in KEYS.items():
             for (node,) in self.ask(f"MATCH (n:{table}) RETURN n"):
                 if table.endswith("Memory"):
                     node["metadata"] = json.loads(node["metadata"])
                 nodes[table, node[key]] = node
-        for name in ("DEFINED_IN", "METHOD_OF", "CONTAINS", "INHERITS"):
-            for source, target in self.ask(
-                f"MATCH (a:{_ends(name)[0]})-[:{name}]->(b:{_ends(name)[1]}) "
-                f"RETURN {_id('a', name, 0)}, {_id('b', name, 1)}"
-            ):
-                rels[name, source, target] += 1
+        return nodes
+
+    def _held_code(self):
+        rels = Counter()
+        for name, (sources, targets) in ENDS.items():
+            more = ", r.confidence, r.count" if name == "CALLS" else ""
+            found = self.ask(
+                f"MATCH (a:{sources})-[r:{name}]->(b:{targets}) "
+                f"RETURN {any_id('a', sources)}, {any_id('b', targets)}{more}"
+            )
+            for source, target, *call in found:
+                rels[name, source, target, *call[:1]] += call[1] if call else 1
         for source, target in self.ask("MATCH (a)-[:IMPORTS]->(b) RETURN DISTINCT a.file_id, b.file_id"):
             rels["IMPORTS", source, target] += 1
-        for source, target, confidence, count in self.ask(
-            f"MATCH (a:CodeFile:CodeFunction)-[r:CALLS]->(b:CodeClass:CodeFunction) "
-            f"RETURN {_id('a', 'CALLS', 0)}, {_id('b', 'CALLS', 1)}, r.confidence, r.count"
-        ):
-            rels["CALLS", source, target, confidence] += count
+        return rels
+
+    def _held_links(self):
+        rels = Counter()
         for kind in MEMORIES:
             for word, table in zip(("FILE", "CLASS", "FUNCTION"), CODE, strict=True):
                 name = f"RELATES_TO_{word}_{kind.upper()}"
-                for row in self.ask(
-                    f"MATCH (m)-[r:{name}]->(c:{table}) RETURN m.memory_id, c.{CODE[table]}, r.relevance_score"
-                ):
+                shown = f"m.memory_id, c.{CODE[table]}, r.relevance_score"
+                for row in self.ask(f"MATCH (m)-[r:{name}]->(c:{table}) RETURN {shown}"):
                     rels[name, *row] += 1
         for row in self.ask("MATCH (a)-[r:MEMORY_EDGE]->(b) RETURN a.memory_id, b.memory_id, r.type"):
             rels["MEMORY_EDGE", *row] += 1
-        return nodes, rels
+        return rels
 
     def check(self):
         nodes, rels = self.expected()
@@ -241,12 +253,8 @@ ENDS = {
 }
 
 
-def _ends(name):
-    return ENDS[name]
-
-
-def _id(variable, name, end):
-    keys = [f"{variable}.{CODE[table]}" for table in ENDS[name][end].split(":")]
+def any_id(variable, tables):
+    keys = [f"{variable}.{CODE[table]}" for table in tables.split(":")]
     return f"coalesce({', '.join(keys)})" if len(keys) > 1 else keys[0]
 
 

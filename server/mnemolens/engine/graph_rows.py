@@ -7,7 +7,7 @@ Pure functions of the index, the merged journal and the links. Knows neither whe
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, cast
 
@@ -28,6 +28,9 @@ from mnemolens.store.graph_schema import (
     rel_kind,
     relates,
 )
+
+_CALLS_A_STEP = 100
+"""Calls resolved between two yields: about 2 ms."""
 
 
 class FileFacts(NamedTuple):
@@ -90,13 +93,18 @@ def bare_file_rows(file: str, facts: FileFacts) -> Rows:
     return Rows((_file_node(node_id(SymbolKey(file, "")), facts, None, has_error=False),))
 
 
-def resolved(index: CodeIndex, file: str, symbols: FileSymbols) -> Resolution:
-    """What a file calls, imports and derives from, as far as rules say it."""
+def resolving(index: CodeIndex, file: str, symbols: FileSymbols) -> Generator[None, None, Resolution]:
+    """What a file calls, imports and derives from, as far as rules say it.
+
+    Yields after every few calls, so that a long file need not hold the event loop.
+    """
     watched = _Watched(index)
     seen = cast("CodeIndex", watched)  # it answers all that is asked in resolving
     file_id = node_id(SymbolKey(file, ""))
     calls: Counter[Row] = Counter()
-    for call in symbols.calls:
+    for number, call in enumerate(symbols.calls):
+        if number % _CALLS_A_STEP == _CALLS_A_STEP - 1:
+            yield
         target = resolve_call(seen, file, call, allow_name=True)
         callee = index.symbol(target.key) if target is not None else None
         if target is None or callee is None:

@@ -13,7 +13,7 @@ import heapq
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import nullcontext
 from datetime import datetime, timedelta
@@ -33,7 +33,7 @@ from mnemolens.engine.graph_rows import (
     file_rows,
     link_rows,
     memory_row,
-    resolved,
+    resolving,
     session_rows,
     table_of,
 )
@@ -106,6 +106,7 @@ class GraphSync:
         self._decay = decay
         self.builds = 0
         self._started = False
+        self._notes = 0
         self._built = False
         self._complete = asyncio.Event()
         self._noted = asyncio.Event()
@@ -153,6 +154,7 @@ class GraphSync:
         """The index has other symbols of this file, or the same ones elsewhere, or none any more."""
         if self._started:
             self._files[file] = None
+            self._notes += 1
             self._noted.set()
 
     def memories_changed(self, memory_ids: Iterable[str]) -> None:
@@ -164,8 +166,16 @@ class GraphSync:
     def all_changed(self) -> None:
         """Anything may have changed: settings, the whole index."""
         if self._started:
+            self._notes += 1
             self._files.update(dict.fromkeys((*self._symbols, *self._index.files())))
             self.memories_changed((*self._present, *self._state.memories()))
+
+    def purged(self) -> None:
+        """A memory was purged: the graph is built anew, for a file keeps what was deleted in it."""
+        if self._started:
+            self._built = False
+            self._store.clear_free()
+            self._noted.set()
 
     async def run(self) -> None:
         """Writes changes in the background once it is quiet; cancel the task to end it."""
@@ -266,22 +276,21 @@ class GraphSync:
         now = self._clock.now()
         until = time.perf_counter() + SLICE
         while self._files or self._calls or self._memories:
-            try:
-                self._step(now, exact=exact or not self._built)
-            except Exception:
-                log.exception("the graph misses something: its rows can't be made")
-            if time.perf_counter() > until:
-                await asyncio.sleep(0)
-                until = time.perf_counter() + SLICE
+            steps = self._step(now, exact=exact or not self._built)
+            while not _is_done(steps):
+                if time.perf_counter() > until:
+                    await asyncio.sleep(0)
+                    until = time.perf_counter() + SLICE
 
-    def _step(self, now: datetime, *, exact: bool) -> None:
-        """Does one file or memory."""
+    def _step(self, now: datetime, *, exact: bool) -> Iterator[None]:
+        """Does one file or memory, in steps after each of which the event loop may do something else."""
         if self._files:
             self._look_at(_take(self._files), exact=exact)
         elif self._calls:
-            self._resolve(_take(self._calls))
+            yield from self._resolve(_take(self._calls))
         else:
             self._remember(_take(self._memories), now)
+        yield
 
     def _look_at(self, file: str, *, exact: bool) -> None:
         before, after = self._symbols.get(file), self._index.get(file)
@@ -308,15 +317,19 @@ class GraphSync:
         wanted = any(link.target == own for one in self._linking.get(file, ()) for link in self._good(one))
         return bare_file_rows(file, self._facts(file)) if wanted else NO_ROWS
 
-    def _resolve(self, file: str) -> None:
+    def _resolve(self, file: str) -> Iterator[None]:
         symbols = self._index.get(file)
         if symbols is None:
             self._uses.put(file, None)
             self._put(("calls", file), NO_ROWS)
             return
-        found = resolved(self._index, file, symbols)
+        noted = self._notes
+        found = yield from resolving(self._index, file, symbols)
         self._uses.put(file, found)
         self._put(("calls", file), Rows((), found.rels))
+        if self._notes != noted:
+            # What it looked at first may have changed since, and who depends on whom was not noted yet.
+            self._calls[file] = None
 
     def _remember(self, memory_id: str, now: datetime) -> None:
         before = self._present.pop(memory_id, None)
@@ -399,6 +412,18 @@ class GraphSync:
             self._rows.pop(unit, None)
         else:
             self._rows[unit] = rows
+
+
+def _is_done(steps: Iterator[None]) -> bool:
+    """Goes one step; a fault costs what is at hand, never the rest."""
+    try:
+        next(steps)
+    except StopIteration:
+        return True
+    except Exception:
+        log.exception("the graph misses something: its rows can't be made")
+        return True
+    return False
 
 
 def _take(noted: dict[str, None]) -> str:

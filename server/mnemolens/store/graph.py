@@ -38,7 +38,7 @@ from mnemolens.store.graph_schema import (
     Rows,
     schema_statements,
 )
-from mnemolens.store.graph_slots import NoSlot, Slot, sweep, take_slot, temporary_slot
+from mnemolens.store.graph_slots import NoSlot, Slot, clear_free, sweep, take_slot, temporary_slot
 
 log = logging.getLogger(__name__)
 
@@ -150,6 +150,10 @@ class GraphStore:
         """
         given = check_query(cypher, parameters)
         return self._submit(lambda: self._query(cypher, given, limit))
+
+    def clear_free(self) -> Future[None]:
+        """Removes the files of all slots of the cache that nobody holds; after a purge."""
+        return self._submit(lambda: clear_free(self._folder.parent))
 
     def close(self, timeout: float = 5.0) -> None:
         """Ends what runs, closes the file in good order and lets go of the slot; again is harmless."""

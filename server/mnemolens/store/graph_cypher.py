@@ -9,10 +9,12 @@ disagree (an unknown escape, a character of no token) the query is refused. Know
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from mnemolens.core.errors import InvalidArgument
+from mnemolens.store.graph_schema import NODE_TABLES, REL_TABLES
 
 MAX_QUERY: Final = 20_000
 MAX_RANGE: Final = 100_000
@@ -25,6 +27,20 @@ _REFUSED: Final = frozenset({
     "CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "DROP", "ALTER", "COPY", "LOAD", "EXPORT",
     "IMPORT", "ATTACH", "INSTALL", "USE", "CALL", "BEGIN", "COMMIT", "ROLLBACK", "CHECKPOINT",
 })  # fmt: skip
+_NAMES: Final = frozenset({"word", "quoted"})
+_KINDS: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
+    "STRING": ((str,), "a text"),
+    "INT64": ((int,), "a whole number"),
+    "DOUBLE": ((int, float), "a number"),
+    "BOOL": ((bool,), "true or false"),
+}
+_COLUMNS: Final = {
+    *(column for columns in NODE_TABLES.values() for column in columns),
+    *(column for table in REL_TABLES.values() for column in table.columns),
+}
+_TYPES: Final = {column.name: column.type for column in _COLUMNS if column.type in {*_KINDS, "TIMESTAMP"}}
+"""The type of each property; properties of one name are of one type."""
+
 _GREEDY: Final = frozenset({"RANGE", "REPEAT", "LPAD", "RPAD"})
 """Functions that make as much as a number says."""
 
@@ -37,7 +53,7 @@ _TOKEN = re.compile(
     | (?P<parameter>\$(?:\w+|`[^`]*`))
     | (?P<number>\d+\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?(?![\w]))
     | (?P<word>[^\W\d]\w*)
-    | (?P<sign>[][(){}<>=+\-*/%^.,:;|!&~@#])
+    | (?P<sign>/(?!\*)|[][(){}<>=+\-*%^.,:;|!&~@#])
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -79,7 +95,7 @@ def check_query(cypher: object, parameters: object = None) -> dict[str, Any]:
     _check_words(tokens)
     _check_amounts(tokens, given)
     _check_names(tokens, given)
-    return given
+    return _fitted(tokens, given)
 
 
 def tokens_of(cypher: str) -> list[Token]:
@@ -200,6 +216,61 @@ def _check_names(tokens: Sequence[Token], parameters: Mapping[str, Any]) -> None
         raise InvalidArgument("parameters", f"no value for ${missing[0]}")
     if unknown:
         raise InvalidArgument("parameters", f"the query has no ${unknown[0]}")
+
+
+def _fitted(tokens: Sequence[Token], parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters as the properties that they are compared with have them.
+
+    The database takes a value of another type without a word, and matches nothing.
+    """
+    fitted = dict(parameters)
+    for at, token in enumerate(tokens):
+        name = _property_before(tokens, at) if token.kind == "parameter" else None
+        type_ = _TYPES.get(name) if name is not None else None
+        given = token.text[1:]
+        if name is None or type_ is None or parameters[given] is None:
+            continue
+        value, kind = _fit(type_, parameters[given])
+        if kind:
+            raise InvalidArgument(f"parameters.{given}", f"{name} is {kind}")
+        fitted[given] = value
+    return fitted
+
+
+def _property_before(tokens: Sequence[Token], at: int) -> str | None:
+    """The property that the parameter there is the value of: `{name: $p}` of a pattern, `x.name = $p`."""
+    if at >= 2 and tokens[at - 1].text == ":" and tokens[at - 2].kind in _NAMES:
+        return tokens[at - 2].text.strip("`") if _in_pattern(tokens, at - 3) else None
+    before = at - 1
+    while before > 0 and tokens[before].text in {"=", "<", ">"}:
+        before -= 1
+    if before == at - 1 or before < 1 or tokens[before].kind not in _NAMES or tokens[before - 1].text != ".":
+        return None
+    return tokens[before].text.strip("`")
+
+
+def _in_pattern(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the brace that is open there belongs to a node or relation: `(x {`, `(:Label {`, `[r {`."""
+    depth = 0
+    while at >= 0 and (depth or tokens[at].text != "{"):
+        depth += (tokens[at].text in {"}", ")", "]"}) - (tokens[at].text in {"{", "(", "["})
+        at -= 1
+    return at >= 2 and tokens[at - 1].kind in _NAMES and tokens[at - 2].text in {"(", "[", ":", "|"}
+
+
+def _fit(type_: str, value: Any) -> tuple[Any, str]:
+    """(the value as a property of that type has it, "" or what such a property is)."""
+    if type_ == "TIMESTAMP":
+        if isinstance(value, str):
+            with suppress(ValueError):
+                value = datetime.fromisoformat(value)
+        if not isinstance(value, datetime):
+            return value, "a time: ISO 8601"
+        return value.astimezone(UTC).replace(tzinfo=None), ""  # a naive one is local time
+    wanted, words = _KINDS[type_]
+    if isinstance(value, bool) and type_ != "BOOL":
+        return value, words
+    return value, "" if isinstance(value, wanted) else words
 
 
 def _check_parameters(parameters: object) -> dict[str, Any]:

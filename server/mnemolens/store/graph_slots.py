@@ -147,6 +147,13 @@ def sweep(graphs: Path, now: datetime) -> None:
             _sweep_temporary(lock, day_ago)
 
 
+def clear_free(graphs: Path) -> None:
+    """Removes the graph files of all slots that nobody holds: what was purged must not stay in them."""
+    with suppress(OSError):
+        for lock in graphs.glob("*/*.lock"):
+            _sweep_slot(lock, float("inf"))
+
+
 def _sweep_slot(lock: Path, oldest: float) -> None:
     with suppress(OSError, LockUnavailable):
         if lock.stat().st_mtime >= oldest:

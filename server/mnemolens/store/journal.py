@@ -137,12 +137,22 @@ class Journal:
         clock: tells the time.
         root: absolute POSIX path that code paths are relative to (`Layout.top`).
         older: stores that are still read, but never written to.
+        owner: the folder whose memories these are: where it is gone, nothing is written, lest the store
+            come back in a place that nobody looks at any more (`Layout.owner`).
     """
 
     def __init__(
-        self, folder: Path, base: str, clock: Clock, *, root: str = "", older: Iterable[OlderStore] = ()
+        self,
+        folder: Path,
+        base: str,
+        clock: Clock,
+        *,
+        root: str = "",
+        older: Iterable[OlderStore] = (),
+        owner: Path | None = None,
     ) -> None:
         self.folder = folder
+        self._owner = owner
         self._base = base
         self._clock = HybridClock(clock)
         self._segments = SegmentFolder(folder / "journal", base, root, root)
@@ -206,6 +216,12 @@ class Journal:
             counts = [folder.counts() for folder in folders]
             skipped = tuple(line for folder in folders for line in folder.skipped())
         return JournalStats(sum(count[0] for count in counts), sum(count[1] for count in counts), skipped)
+
+    @property
+    def unreadable(self) -> list[tuple[Path, str]]:
+        """Folders and segments that could not be read at the last look, and why."""
+        with self._reading:
+            return [one for folder in (*self._older, self._segments) for one in folder.unreadable()]
 
     # Appending ----------------------------------------------------------------------------------
 
@@ -601,6 +617,11 @@ class Journal:
 
     def _make_folders(self) -> None:
         """The store's folder and `journal/` in it, closed to others, and unseen by git."""
+        if self._owner is not None and not self._owner.is_dir():
+            raise StoreError(
+                f"the folder {self._owner} does not exist any more; nothing was stored: "
+                "open the project where it is now"
+            )
         is_new = not self.folder.exists()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if (is_new or self.folder.name == ".mnemolens") and not _is_git_dir(self.folder.parent):

@@ -77,6 +77,12 @@ class Layout:
                 return found
         return _below(Path(os.path.realpath(clean)), self.top, "")
 
+    @property
+    def owner(self) -> Path | None:
+        """The folder that the store lies in; None where `store.path` names a place elsewhere."""
+        places = (self.common_dir, self.top)
+        return next((at for at in places if at is not None and self.store.is_relative_to(at)), None)
+
     def path_of(self, stored: str) -> Path:
         """The path of a stored one, in the opened folder's own spelling where it lies inside."""
         if self.contains(stored):

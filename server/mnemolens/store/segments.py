@@ -186,6 +186,13 @@ class SegmentFolder:
                 found.append(SkippedLine(segment.path.name, segment.lines + 1, _TORN))
         return found
 
+    def unreadable(self) -> list[tuple[Path, str]]:
+        """What the system would not let us read, the folder or segments in it, and why."""
+        found = [] if self._problem is None else [(self.folder, self._problem)]
+        for _, segment in sorted(self._segments.items()):
+            found.extend((segment.path, one.reason) for one in segment.skipped if one.line == 0)
+        return found
+
     def counts(self) -> tuple[int, int]:
         """How many segments and events were read."""
         segments = [segment for segment in self._segments.values() if segment.offset]

@@ -134,7 +134,16 @@ def encode(symbols: FileSymbols) -> bytes:
                 for s in symbols.symbols
             ],
             [
-                (i.module, i.name and intern(i.name), intern(i.alias), i.scope, i.exported)
+                (
+                    i.module,
+                    i.name and intern(i.name),
+                    intern(i.alias),
+                    i.scope,
+                    i.exported,
+                    i.branch,
+                    i.after,
+                    i.replaced,
+                )
                 for i in symbols.imports
             ],
             [(c.caller, intern(c.name), c.receiver and intern(c.receiver), c.count) for c in symbols.calls],
