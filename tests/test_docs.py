@@ -429,7 +429,8 @@ def test_the_code_map_names_every_module_and_no_other():
         r"^### `([\w/]+/)`[^\n]*\n(.*?)(?=^##|\Z)", ARCHITECTURE, re.MULTILINE | re.DOTALL
     ):
         for names in re.findall(r"^- ((?:`\w+\.py`(?:, )?)+): \S", body, re.MULTILINE):
-            named += [title + name for name in re.findall(r"`(\w+\.py)`", names)]
+            folder = title.removeprefix("mnemolens/")
+            named += [folder + name for name in re.findall(r"`(\w+\.py)`", names)]
     assert sorted(named) == sorted(modules())
 
 

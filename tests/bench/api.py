@@ -1,0 +1,125 @@
+"""What the Python API costs, on a made project with its graph: a table.
+
+    python tests/bench/api.py [--functions 20000] [--memories 10000] [--times 60]
+
+Storing is measured to its end: the journal's fsync, the links, and the graph's write, which the last line of
+each turn waits for. Retrieving is measured among all memories that were stored.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from made import Made, make_memories, make_project, note_on
+
+from bench import Figure, figure, milliseconds, note, show
+
+WAIT = "RETURN 1"
+"""A query that needs nothing from the graph but that all that waits is written before."""
+
+
+def measure(root: Path, functions: int, memories: int, times: int) -> list[Figure]:
+    from mnemolens import CodeGraph, KuzuBackend, MemoryEntry, MemoryQuery
+    from mnemolens.store.graph import GraphStore
+
+    note(f"making {functions} functions and {memories} memories …")
+    made = make_project(root, functions)
+    make_memories(made, memories)
+    writes: list[Any] = []
+    write = GraphStore.write
+
+    def noted(self: GraphStore, changes: Any) -> Any:
+        future = write(self, changes)
+        writes.append(future)
+        return future
+
+    GraphStore.write = noted  # type: ignore[method-assign]  # what a store costs the graph is counted here
+    found = []
+    with KuzuBackend(root=root) as backend:
+        note("indexing, and building the graph …")
+        found.append(seconds("code indexed, all memories linked", lambda: CodeGraph(backend).index()))
+        found.append(seconds("graph built by the first query", lambda: backend.connection.execute(WAIT)))
+        numbers = iter(range(10**9))
+
+        def entry() -> MemoryEntry:
+            number = next(numbers)
+            return MemoryEntry(
+                id=f"bench-{number}",
+                session_id=f"session-{number % 7}",
+                agent_id="bench",
+                content=two_functions(made, number),
+                metadata={"file": made.definitions[number % len(made.definitions)].file},
+            )
+
+        def store() -> None:
+            backend.store_memory(entry())
+
+        def store_and_write() -> None:
+            backend.store_memory(entry())
+            backend.connection.execute(WAIT)
+
+        milliseconds(store_and_write, 5)
+        writes.clear()
+        taken = milliseconds(store_and_write, times)
+        statements = [future.result().statements for future in writes]
+        assert len(statements) == times, "each memory was to be written by itself"
+        said = f"at most {max(statements)} graph statements (target 4), one transaction each"
+        found.append(figure("store, link and write to the graph", taken, 40.0, note=said))
+        taken = milliseconds(store, times)
+        found.append(figure("store and link", taken, 100.0, note="the graph is written behind"))
+        backend.connection.execute(WAIT)
+        count = backend.get_stats()["total_memories"]
+        for name, query in (
+            ("retrieve 10", MemoryQuery(limit=10)),
+            ("retrieve 10 of a session", MemoryQuery(limit=10, session_id="session-3")),
+            ("retrieve 10 that hold two words", MemoryQuery(limit=10, content_search="idempotent compare")),
+            ("retrieve 10 after 5,000", MemoryQuery(limit=10, offset=5_000)),
+        ):
+            assert len(backend.retrieve_memories(query)) == 10
+            taken = milliseconds(lambda query=query: backend.retrieve_memories(query), times)
+            target = 10.0 if name == "retrieve 10" else None
+            found.append(figure(f"{name}, of {count:,}", taken, target))
+        taken = milliseconds(lambda: backend.get_memory_by_id("bench-1"), times)
+        found.append(figure("one memory by its id", taken))
+        by_file = "MATCH (m)-[r:RELATES_TO_FILE_SEMANTIC]->(:CodeFile {file_id: $file}) RETURN m.memory_id"
+        file = {"file": made.definitions[0].file}
+        taken = milliseconds(lambda: backend.connection.execute(by_file, file), times)
+        found.append(figure("a query for a file's memories", taken))
+    GraphStore.write = write  # type: ignore[method-assign]
+    return found
+
+
+def two_functions(made: Made, number: int) -> str:
+    spots = made.definitions
+    return note_on(spots[number * 17 % len(spots)], spots[number * 29 % len(spots)], number)
+
+
+def seconds(name: str, work: Any) -> Figure:
+    begun = time.perf_counter()
+    work()
+    return Figure(name, "s", time.perf_counter() - begun)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure the Python API.")
+    parser.add_argument("--functions", type=int, default=20_000)
+    parser.add_argument("--memories", type=int, default=10_000)
+    parser.add_argument("--times", type=int, default=60)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="mnemolens-bench-", ignore_cleanup_errors=True) as place:
+        os.environ["MNEMOLENS_CACHE_DIR"] = str(Path(place) / "cache")
+        root = Path(place).resolve() / "made"
+        root.mkdir()
+        figures = measure(root, given.functions, given.memories, given.times)
+    show(figures)
+    print(f"medians of {given.times}; {statistics.fmean(os.getloadavg()):.1f} other work", file=sys.stderr)
+    return int(any(one.verdict == "TOO SLOW" for one in figures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
