@@ -1,5 +1,6 @@
 """Memory text in Markdown, rendered by an independent CommonMark and GFM renderer with links and HTML on."""
 
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -194,6 +195,33 @@ def test_visible_text_is_final_and_can_be_sent(text):
     once = visible(text)
     assert visible(once) == once
     once.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a" + " " * 1_000_000 + "b", "a" + " " * 1_000_000 + "b"),
+        ("a\n" * 3 + "b" + "\t" * 1_000_000, "a  \na  \na  \nb"),
+        ("é" + "\u200d" * 1_000_000 + "é", "é" + "\u200d" * 1_000_000 + "é"),
+        ("é" + "\u200d" * 1_000_000 + "b", "éb"),
+    ],
+    ids=["inner spaces", "trailing tabs", "joiners within a script", "joiners before ASCII"],
+)
+def test_the_longest_memory_of_one_run_is_escaped_before_anybody_notices(text, shown):
+    # Work that grows with the square of a run's length would take hours here.
+    assert escape(text) == shown
+
+
+@given(st.text(alphabet="aé\u200c\u200d\n", max_size=12))
+@settings(max_examples=200, deadline=None)
+def test_joiners_stay_only_between_characters_beyond_ascii(text):
+    parts = re.split("([\u200c\u200d]+)", text)
+    expected = "".join(
+        part
+        for at, part in enumerate(parts)
+        if at % 2 == 0 or (parts[at - 1][-1:] > "\x7f" and parts[at + 1][:1] > "\x7f")
+    )
+    assert visible(text) == expected
 
 
 def test_fence_is_longer_than_any_inside():

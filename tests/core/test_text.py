@@ -3,7 +3,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemolens.core.symbols import Position
-from mnemolens.core.text import BinarySource, Text, TextChange, decode_source, to_bytes
+from mnemolens.core.text import (
+    BinarySource,
+    Text,
+    TextChange,
+    column_from_units,
+    decode_source,
+    to_bytes,
+)
 
 ENCODINGS = ["utf-8", "utf-16", "utf-32"]
 characters = st.sampled_from([*"ab \t", "\n", "\r", "\r\n", "\f", "\v", "\u2028", "ä", "語", "🙂", "e\u0301"])
@@ -117,6 +124,17 @@ def test_a_change_without_range_replaces_everything():
     text, edit = Text("old\ntext").apply(TextChange("new"))
     assert text.data == b"new"
     assert (edit.start, edit.old_end, edit.new_end) == (0, 8, 3)
+
+
+@given(st.text(alphabet="aé€\U0001f600", max_size=8), st.integers(0, 20))
+@settings(max_examples=200, deadline=None)
+def test_a_utf16_column_is_the_start_of_the_character_that_holds_it(line, character):
+    starts, units = [], 0
+    for char in line:
+        starts.append(units)
+        units += 2 if ord(char) > 0xFFFF else 1
+    before = sum(1 for at, start in enumerate(starts) if ([*starts, units])[at + 1] <= character)
+    assert column_from_units(line.encode(), character, "utf-16") == len(line[:before].encode())
 
 
 def test_a_reversed_range_is_taken_the_right_way_round():

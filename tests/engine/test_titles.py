@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from mnemolens.core.memories import Memory
-from mnemolens.engine.capture import title_of
+from mnemolens.engine.capture import first_line, title_of
 from mnemolens.engine.show import EXCERPT, excerpt
 
 LONG = "the provider double-charges when the key changes between two attempts of one call"
@@ -46,3 +46,18 @@ def test_an_excerpt_is_bounded():
     shown = excerpt(Memory("m", "semantic", "Payments", "word " * 1000, moment, moment))
     assert len(shown) <= EXCERPT + 2
     assert shown.endswith(" …")
+
+
+def test_an_excerpt_looks_at_the_beginning_alone(monkeypatch):
+    looked_at = []
+
+    def watched(text):
+        looked_at.append(len(text))
+        return first_line(text)
+
+    monkeypatch.setattr("mnemolens.engine.show.first_line", watched)
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    shown = excerpt(Memory("m", "semantic", "Payments", "word " * 200_000, moment, moment))
+    assert max(looked_at) < 10_000
+    assert shown.startswith("word word")
+    assert shown.endswith("word …")

@@ -938,3 +938,59 @@ class TestProcesses:
 
 def other_name(store, held):
     return next(path.stem for path in segments(store) if path != held)
+
+
+class TestWhatTheSystemRefuses:
+    def test_a_segment_that_cannot_be_read_is_named(self, store, open_journal):
+        write(open_journal(), "a")
+        refused = store / "journal" / "aaaaaaaaaa.jsonl"
+        refused.mkdir()  # root may read any file, but nobody can read a folder as one
+        journal = open_journal()
+        assert names(journal.load()) == ["a"]
+        [(path, reason)] = journal.unreadable
+        assert path == refused
+        assert "can't be read" in reason
+        refused.rmdir()
+        journal.refresh()
+        assert journal.unreadable == []
+
+    def test_a_folder_that_cannot_be_listed_is_named(self, store, open_journal):
+        store.mkdir()
+        (store / "journal").symlink_to("journal")
+        journal = open_journal()
+        assert journal.load() == []
+        [(path, reason)] = journal.unreadable
+        assert path == store / "journal"
+        assert "can't be listed" in reason
+
+    def test_lines_that_say_nothing_are_no_such_thing(self, store, open_journal):
+        write(open_journal(), "a")
+        segment = next((store / "journal").glob("*.jsonl"))
+        segment.write_bytes(segment.read_bytes() + b"nothing\n")
+        journal = open_journal()
+        journal.load()
+        assert len(journal.stats.skipped) == 1
+        assert journal.unreadable == []
+
+
+class TestAFolderThatIsGone:
+    def test_it_does_not_come_back_by_a_write(self, tmp_path, open_journal):
+        project = tmp_path / "project"
+        project.mkdir()
+        journal = open_journal(project / ".mnemolens", owner=project)
+        write(journal, "a")
+        project.rename(tmp_path / "elsewhere")
+        with pytest.raises(StoreError, match="project does not exist any more; nothing was stored"):
+            write(journal, "b")
+        with pytest.raises(StoreError, match="does not exist any more"):
+            journal.access(["a"], NOW).result()
+        assert not project.exists()
+        (tmp_path / "elsewhere").rename(project)
+        assert names(write(journal, "c")) == ["c"]
+        assert names(open_journal(project / ".mnemolens").load()) == ["a", "c"]
+
+    def test_a_store_that_alone_is_gone_is_made_anew(self, tmp_path, open_journal):
+        journal = open_journal(tmp_path / ".mnemolens", owner=tmp_path)
+        write(journal, "a")
+        (tmp_path / ".mnemolens").rename(tmp_path / "aside")
+        assert names(write(journal, "b")) == ["b"]

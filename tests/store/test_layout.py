@@ -244,3 +244,17 @@ def test_the_cache_is_the_users_unless_told_otherwise(repo, monkeypatch):
     monkeypatch.delenv("MNEMOLENS_CACHE_DIR")
     assert find_layout(repo).cache_dir.name == "mnemolens"
     assert not str(find_layout(repo).cache_dir).startswith(str(repo))
+
+
+def test_the_owner_of_a_store_is_the_folder_that_it_lies_in(repo, tmp_path):
+    assert find_layout(repo / "sub").owner == repo / ".git"
+    assert find_layout(repo, "notes/memories").owner == repo
+    assert find_layout(repo, str(tmp_path / "elsewhere")).owner is None
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    assert find_layout(plain).owner == plain
+
+
+def test_the_owner_of_a_linked_worktree_s_store_is_the_repository(repo, tmp_path):
+    git(repo, "worktree", "add", "-q", str(tmp_path / "linked"), "-b", "beside")
+    assert find_layout(tmp_path / "linked").owner == repo / ".git"

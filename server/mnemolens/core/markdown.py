@@ -25,7 +25,10 @@ _UNSEEN = re.compile(
     "\U000e0000-\U000e0fff]"
 )
 # Joiners belong in emoji and in some scripts, never beside ASCII.
-_STRAY_JOINER = re.compile("(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])")
+# Every run below is looked at once, from its start: searching again from within it would be quadratic.
+_STRAY_JOINER = re.compile(
+    "(?<![^\x00-\x7f])[\u200c\u200d]++|(?<![\u200c\u200d])[\u200c\u200d]++(?![^\x00-\x7f])"
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _ALWAYS_ACTIVE = re.compile(r"[\\`*\[\]<>&~|$]")
@@ -37,7 +40,7 @@ _ACTIVE_IN_PLACE = re.compile(
 )
 _LIST_NUMBER = re.compile(r"^([0-9]{1,9})([.)])(?=\s|$)", re.MULTILINE)
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
-_TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
+_TRAILING = re.compile(r"(?<![ \t])[ \t]++$", re.MULTILINE)
 _ONE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
 _BACKTICKS = re.compile(r"`+")
 _NOT_INFO = re.compile(r"[^A-Za-z0-9_+#.\-]")

@@ -269,10 +269,27 @@ class TargetView:
 
 @dataclass(frozen=True, slots=True)
 class OpenedMemory:
-    """A memory written as a document: `path` is absolute."""
+    """A memory written as a document: `path` is absolute.
+
+    Attributes:
+        trouble: why the document was left as it was found, "" where it shows the memory.
+    """
 
     memory_id: str
     path: str
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedMemory:
+    """A memory after its document was saved.
+
+    Attributes:
+        warnings: sentences about fields that were changed elsewhere meanwhile.
+    """
+
+    view: MemoryView
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,11 +334,17 @@ class FolderStatus:
 
 @dataclass(frozen=True, slots=True)
 class JournalStatus:
-    """The journal in numbers."""
+    """The journal in numbers.
+
+    Attributes:
+        skipped: lines and whole files that say nothing to us.
+        unreadable: those of them that the system would not let us read, by absolute path.
+    """
 
     segments: int
     events: int
     skipped: int
+    unreadable: tuple[SkippedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ Text comes from the open document, else from the disk. Looks of symbols (likenes
 when asked for and remembered by body hash, since only the few anchored symbols are ever asked about.
 """
 
+import stat
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
@@ -30,6 +31,8 @@ _FILE_START = Range(Position(0, 0), Position(0, 0))
 _MAX_REMEMBERED = 10_000
 _MAX_READ_NOW = 200_000
 """Bytes of a file that is read and parsed at once, on the event loop: about 30 ms."""
+_MAX_TEXT_BYTES = 20_000_000
+"""Of a closed file; reading more would hold up everybody else."""
 _MAX_TEXTS = 16
 """Closed files whose line tables are kept: finding the lines costs more than reading the bytes again."""
 
@@ -160,6 +163,11 @@ class Code:
         text = self._text(file)
         return text.line(number) if text is not None else b""
 
+    def text_in(self, file: str, span: Range) -> bytes:
+        """The text of a range, clamped to what there is."""
+        text = self._text(file)
+        return b"" if text is None else text.data[text.offset(span.start) : text.offset(span.end)]
+
     def birth(self, key: SymbolKey) -> Birth | None:
         """A new anchor's birth record; None where the symbol or its text is gone."""
         if not key.qualname:
@@ -227,7 +235,11 @@ class Code:
         if document is not None:
             return document.text
         try:
-            data = decode_source((self._layout.top / file).read_bytes()).data
+            path = self._layout.top / file
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_TEXT_BYTES:
+                return None  # a pipe would never end
+            data = decode_source(path.read_bytes()).data
         except (OSError, BinarySource, ValueError):
             return None
         known = self._texts.pop(file, None)

@@ -223,7 +223,12 @@ def folder_status(status: FolderStatus) -> Json:
 
 def journal_status(status: JournalStatus) -> Json:
     """The journal in numbers."""
-    return {"segments": status.segments, "events": status.events, "skipped": status.skipped}
+    return {
+        "segments": status.segments,
+        "events": status.events,
+        "skipped": status.skipped,
+        "unreadable": [{"file": one.file, "reason": one.reason} for one in status.unreadable],
+    }
 
 
 def index_report(report: IndexReport) -> Json:

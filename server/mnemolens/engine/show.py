@@ -33,6 +33,9 @@ from mnemolens.store.merge import MergedState
 EXCERPT = 400
 """Characters of content that a hover shows at most."""
 
+EXCERPT_LOOK = 4 * EXCERPT
+"""Characters of content that are looked at for it: a title's line and what follows."""
+
 LENS_WORDS: tuple[Verdict, ...] = ("drifted", "moved", "ambiguous")
 """Verdicts that a lens counts out, in this order."""
 
@@ -174,11 +177,13 @@ class Show:
 
 def excerpt(memory: Memory) -> str:
     """The content's beginning, less what the title says already; "" when nothing is left."""
-    content = memory.content.strip()
+    whole = memory.content.strip()
+    # The rest is never shown: looking through a megabyte of it at every hover would be felt.
+    content = whole[:EXCERPT_LOOK]
     line, told = first_line(content), memory.title.removesuffix("…")
     if line.startswith(told) and first_line(content.partition("\n")[0]) == line:
         rest = line[len(told) :].lstrip(f" .;:!?{DASHES}{WIDE_STOPS}")
         content = f"{rest}\n{content.partition(chr(10))[2]}".strip()
-    if len(content) <= EXCERPT:
+    if len(content) <= EXCERPT and len(whole) <= EXCERPT_LOOK:
         return content
-    return content[:EXCERPT].rstrip() + " …"
+    return f"{content[:EXCERPT].rstrip()} …".lstrip()

@@ -106,9 +106,14 @@ class Workspace:
         self._sessions = Sessions(self._state)
         self._recall = Recall(self._state, self._links, self._show, self._code)
         self._glance = Glance(self._state, self._code)
-        self._opened = OpenedMemories(OpenedFolder(layout.store / "open"))
+        self._opened = self._new_opened()
         self._journal = Journal(
-            layout.store, layout.base, clock, root=layout.top.as_posix(), older=layout.older
+            layout.store,
+            layout.base,
+            clock,
+            root=layout.top.as_posix(),
+            older=layout.older,
+            owner=layout.owner,
         )
         self._cache = SymbolCache(layout.cache_dir / "symbols.sqlite", clock)
         self._indexer = self._new_indexer()
@@ -169,6 +174,10 @@ class Workspace:
         if file not in self._documents:
             touched = self._replace({file: dict(refreshed.changed).get(file)})
             await self._refresh_slowly(sorted(touched))
+
+    def text_in(self, file: str, span: Range) -> bytes:
+        """The text of a range of the file as it is now, clamped to what there is."""
+        return self._code.text_in(file, span)
 
     def line_text(self, file: str, line: int) -> bytes:
         """One line of the file as it is now, without its end; empty where there is none."""
@@ -479,7 +488,8 @@ class Workspace:
     def journal_status(self) -> JournalStatus:
         """The journal in numbers."""
         stats = self._journal.stats
-        return JournalStatus(stats.segments, stats.events, len(stats.skipped))
+        unreadable = tuple(SkippedFile(str(path), reason) for path, reason in self._journal.unreadable)
+        return JournalStatus(stats.segments, stats.events, len(stats.skipped), unreadable)
 
     # Writing ----------------------------------------------------------------------------------------------
 
