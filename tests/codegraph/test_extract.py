@@ -152,7 +152,7 @@ def f(a, b=1, *c, d: int, e: int = 2, **g):
     lambda ff: 1
 """
     symbols = read(source)
-    assert symbols.module_names == {"top"}
+    assert symbols.module_names == {"top", "y"}  # y is bound in the function, under `global`
     assert symbols.locals[0] == set("abcdeghijkloqrstvx") | {"aa", "bb", "cc", "dd", "ee", "ff"}
     assert symbols.locals[1] == {"hidden", "other"}
 

@@ -50,7 +50,78 @@ PYTHON = {
         "def f(): pass\ndef g(f):\n    def h():\n        f$0()",
         None,
     ),
-    "global is no local": ("def f(): pass\ndef g():\n    global f\n    f = f$0()", "scope main.py::f"),
+    "global is no local": ("def f(): pass\ndef g():\n    global f\n    f$0()", "scope main.py::f"),
+    "bound anew under global": ("def f(): pass\ndef g():\n    global f\n    f = h(f)\nf$0()", None),
+    "bound anew under nonlocal": (
+        "def a():\n    def f(): pass\n    def g():\n        nonlocal f\n        f = 1\n    f$0()",
+        None,
+    ),
+    "a nonlocal of another function": (
+        (
+            "def a():\n    f = 1\n    def g():\n        nonlocal f\n        f = 2\n"
+            "def b():\n    def f(): pass\n    f$0()"
+        ),
+        "scope main.py::b.f",
+    ),
+    "deleted": ("def f(): pass\ndel f\nf$0()", None),
+    "an item deleted": ("def f(): pass\ndel f.x, f[1]\nf$0()", "scope main.py::f"),
+    "an attribute of the instance hides an inherited method": (
+        (
+            "class A:\n    def f(self): pass\nclass B(A):\n    def __init__(self):\n        self.f = 3\n"
+            "    def g(self):\n        self.f$0()"
+        ),
+        None,
+    ),
+    "set in a nested function": (
+        (
+            "class A:\n    def f(self): pass\nclass B(A):\n    def a(self):\n        def b():\n"
+            "            self.f, x = 3, 4\n    def g(self):\n        self.f$0()"
+        ),
+        None,
+    ),
+    "set by the base class": (
+        (
+            "class A:\n    def __init__(self): self.f: int = 1\n    def f(self): pass\nclass B(A):\n"
+            "    def g(self):\n        self.f$0()"
+        ),
+        None,
+    ),
+    "super passes the instance by": (
+        (
+            "class A:\n    def f(self): pass\nclass B(A):\n    def __init__(self):\n"
+            "        self.f = 3\n    def g(self):\n        super().f$0()"
+        ),
+        "super main.py::A.f",
+    ),
+    "another object's attribute hides nothing": (
+        "class A:\n    def f(self): pass\n    def g(self, o):\n        o.f = 3\n        self.f$0()",
+        "self main.py::A.f",
+    ),
+    "a method wrapped where it stands": (
+        (
+            "class A:\n    def __init__(self): self.f = cache(self.f)\n    def f(self): pass\n"
+            "    def g(self): self.f$0()"
+        ),
+        "self main.py::A.f",
+    ),
+    "another attribute with a longer name": (
+        (
+            "class A:\n    def __init__(self): self.f = self.f2\n    def f(self): pass\n"
+            "    def g(self): self.f$0()"
+        ),
+        None,
+    ),
+    "an attribute is no name of the class's body": (
+        "def f(): pass\nclass A:\n    def __init__(self): self.f = 1\n    x = f$0()",
+        "scope main.py::f",
+    ),
+    "what a property's setter sets": (
+        (
+            "class A:\n    @property\n    def p(self): return 1\n    @p.setter\n    def p(self, v): pass\n"
+            "    def __init__(self):\n        self.p = 1\n    def g(self):\n        self.p$0"
+        ),
+        "self main.py::A.p",
+    ),
     "a module variable is no function": ("def f(): pass\nf = wrap(f)\nf$0()", None),
     "methods are not seen without self": (
         "class A:\n    def f(self): pass\n    def g(self):\n        f$0()",
@@ -209,6 +280,189 @@ def test_python_imports(case):
     check(*IMPORTS[case])
 
 
+PAY = "#- /pay.py\ndef charge(): pass\n#- /fast.py\ndef charge(): pass\n#- /main.py\n"
+
+BOUND_AGAIN = {
+    "by an import from elsewhere": ("from pay import charge\nfrom stripe import charge\ncharge$0()", None),
+    "by an alias from elsewhere": ("from pay import charge\nimport foo as charge\ncharge$0()", None),
+    "a module by an alias": ("import pay\nimport stripe as pay\npay.charge$0()", None),
+    "by an import from here": (
+        "from stripe import charge\nfrom pay import charge\ncharge$0()",
+        "import pay.py::charge",
+    ),
+    "by the other": ("from pay import charge\nfrom fast import charge\ncharge$0()", "import fast.py::charge"),
+    "to the same": ("from pay import charge\nfrom pay import charge\ncharge$0()", "import pay.py::charge"),
+    "in a function": (
+        "def f():\n    from pay import charge\n    from stripe import charge\n    charge$0()",
+        None,
+    ),
+    "in another scope": (
+        "from pay import charge\ndef f():\n    from stripe import charge\ncharge$0()",
+        "import pay.py::charge",
+    ),
+    "under global": (
+        "from pay import charge\ndef f():\n    global charge\n    charge = 3\ncharge$0()",
+        None,
+    ),
+    "by an import under global": (
+        "from pay import charge\ndef f():\n    global charge\n    from stripe import charge\ncharge$0()",
+        None,
+    ),
+    "by a definition": (
+        "from pay import charge\ndef charge(): pass\ncharge$0()",
+        "scope main.py::charge",
+    ),
+    "in place of a definition": (
+        "def charge(): pass\nfrom pay import charge\ncharge$0()",
+        "import pay.py::charge",
+    ),
+    "in place of a definition, from elsewhere": (
+        "def charge(): pass\nfrom stripe import charge\ncharge$0()",
+        None,
+    ),
+    "fallback from here": (
+        "try:\n    from stripe import charge\nexcept ImportError:\n    from pay import charge\ncharge$0()",
+        "import pay.py::charge",
+    ),
+    "fallback from elsewhere": (
+        "try:\n    from pay import charge\nexcept ImportError:\n    from stripe import charge\ncharge$0()",
+        "import pay.py::charge",
+    ),
+    "fallback, both here": (
+        "try:\n    from fast import charge\nexcept ImportError:\n    from pay import charge\ncharge$0()",
+        "import fast.py::charge",
+    ),
+    "fallback defined here": (
+        (
+            "try:\n    from stripe import charge\nexcept ImportError:\n    def charge(): pass\n"
+            "def f(): pass\ncharge$0()"
+        ),
+        "scope main.py::charge",
+    ),
+    "fallback to nothing": (
+        "try:\n    from pay import charge\nexcept ImportError:\n    charge = None\ncharge$0()",
+        None,
+    ),
+    "a faster one, if there is one": (
+        (
+            "def charge(): pass\ntry:\n    from _speed import charge\nexcept ImportError:\n    pass\n"
+            "charge$0()"
+        ),
+        "scope main.py::charge",
+    ),
+    "a faster one that is here": (
+        ("def charge(): pass\ntry:\n    from fast import charge\nexcept ImportError:\n    pass\ncharge$0()"),
+        None,
+    ),
+    "a fallback, then bound for good": (
+        (
+            "try:\n    from pay import charge\nexcept ImportError:\n    pass\n"
+            "from stripe import charge\ncharge$0()"
+        ),
+        None,
+    ),
+    "with suppress": (
+        "from pay import charge\nwith suppress(ImportError):\n    from _speed import charge\ncharge$0()",
+        "import pay.py::charge",
+    ),
+    "with anything else": (
+        "from pay import charge\nwith catch_warnings():\n    from stripe import charge\ncharge$0()",
+        None,
+    ),
+    "on a condition": (
+        "from pay import charge\nif x:\n    from stripe import charge\ncharge$0()",
+        None,
+    ),
+    "on a condition, to the same": (
+        "if x:\n    from pay import charge\nelse:\n    from pay import charge\ncharge$0()",
+        "import pay.py::charge",
+    ),
+    "only on a condition": ("if x:\n    from pay import charge\ncharge$0()", "import pay.py::charge"),
+    "a condition in a try": (
+        (
+            "try:\n    if x:\n        from stripe import charge\n    else:\n        from pay import charge\n"
+            "except E: pass\ncharge$0()"
+        ),
+        None,
+    ),
+    "not by a condition around the function": (
+        (
+            "if x:\n    def f():\n        from pay import charge\n        from stripe import charge\n"
+            "        charge$0()"
+        ),
+        None,
+    ),
+    "two modules of one package": (
+        "import p.m\nimport p.gone\np.m.f$0()\n#- /p/__init__.py\n#- /p/m.py\ndef f(): pass",
+        "import p/m.py::f",
+    ),
+    "the import itself, from elsewhere": ("from other import cha$0rge\ndef charge(): pass", None),
+    "the import itself, from here": (
+        "from pay import cha$0rge\ndef charge(): pass",
+        "import pay.py::charge",
+    ),
+    "the import itself, of several": (
+        "from pay import cha$0rge\nfrom stripe import charge",
+        "import pay.py::charge",
+    ),
+    "the import's alias": (
+        "from pay import charge as de$0bit\ndef debit(): pass",
+        "import pay.py::charge",
+    ),
+    "the name of the alias": (
+        "from pay import cha$0rge as debit\ndef debit(): pass",
+        "import pay.py::charge",
+    ),
+    "a module's alias": ("import pay as de$0bit\ndef debit(): pass", None),
+    "what another file gets": (
+        "from lib import charge\ncharge$0()\n#- /lib.py\nfrom pay import charge\nfrom stripe import charge",
+        None,
+    ),
+    "what another file gets, defined": (
+        "from lib import charge\ncharge$0()\n#- /lib.py\nfrom pay import charge\ndef charge(): pass",
+        "import lib.py::charge",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BOUND_AGAIN)
+def test_a_name_bound_again(case):
+    source, expected = BOUND_AGAIN[case]
+    check(PAY + source, expected)
+
+
+ROOTS = {
+    "a path that ends so is no root": ("deploy/redis.py", "svc/cache.py", "redis", False),
+    "nor is a package that lies deep": ("docs/ext/flask/__init__.py", "svc/cache.py", "flask", False),
+    "nor the same file of a folder beside": ("a/m.py", "b/n.py", "m", False),
+    "nor what lies below": ("a/b/m.py", "a/n.py", "m", False),
+    "nor a vendored one": ("vendor/requests.py", "main.py", "requests", False),
+    "the top": ("redis.py", "svc/cache.py", "redis", True),
+    "beside": ("svc/redis.py", "svc/cache.py", "redis", True),
+    "a folder above": ("svc/redis.py", "svc/a/b/cache.py", "redis", True),
+    "src of the project": ("src/p.py", "tests/unit/t.py", "p", True),
+    "lib of a part": ("parts/one/lib/p.py", "parts/one/tests/t.py", "p", True),
+    "src of another part": ("parts/one/src/p.py", "parts/two/t.py", "p", False),
+    "a folder below src": ("src/tools/p.py", "tests/t.py", "p", False),
+    "the standard library's name in src": ("src/logging.py", "tests/t.py", "logging", False),
+}
+
+
+@pytest.mark.parametrize("case", ROOTS)
+def test_where_a_module_may_lie(case):
+    file, importer, module, found = ROOTS[case]
+    source = f"#- /{file}\ndef f(): pass\n#- /{importer}\nfrom {module} import f\nf$0()"
+    check(source, f"import {file}::f" if found else None)
+
+
+def test_a_project_with_a_setup_file_can_be_imported_from_anywhere():
+    two = "#- /parts/two/t.py\nfrom p import f\nf$0()\n"
+    setup = "#- /parts/one/setup.py\nsetup()\n"
+    check(f"{two}{setup}#- /parts/one/p.py\ndef f(): pass", "import parts/one/p.py::f")
+    check(f"{two}{setup}#- /parts/one/src/p.py\ndef f(): pass", "import parts/one/src/p.py::f")
+    check(f"{two}{setup}#- /parts/one/docs/p.py\ndef f(): pass", None)
+
+
 def test_a_mere_name_only_on_request():
     fixture = "#- /m.py\ndef only_here(): pass\n#- /main.py\nx.only_here$0()"
     check(fixture, "name m.py::only_here", allow_name=True)
@@ -299,6 +553,85 @@ TYPESCRIPT = {
         "import m.ts::I",
     ),
     "this": ("#- /main.ts\nclass A { f() {} g() { this.f$0(); } }", "self main.ts::A.f"),
+    "a field hides an inherited method": (
+        "#- /main.ts\nclass A { f() {} }\nclass B extends A { f = null; g() { this.f$0(); } }",
+        None,
+    ),
+    "a field with a function": (
+        "#- /main.ts\nclass A { f() {} }\nclass B extends A { f = () => 1; g() { this.f$0(); } }",
+        "self main.ts::B.f",
+    ),
+    "a field of an object of functions": (
+        "#- /main.ts\nclass A { o = { f() {} }; g() { this.o$0; } }",
+        None,
+    ),
+    "set on the instance": (
+        "#- /main.ts\nclass A { f() {} }\nclass B extends A { h() { this.f = 3; } g() { this.f$0(); } }",
+        None,
+    ),
+    "a function set on the instance": (
+        (
+            "#- /main.js\nclass A { f() {} }\n"
+            "class B extends A { constructor() { this.f = () => 1; } g() { this.f$0(); } }"
+        ),
+        None,
+    ),
+    "set by a parameter": (
+        (
+            "#- /main.ts\nclass A { f() {} }\n"
+            "class B extends A { constructor(private f: F) { super(); } g() { this.f$0(); } }"
+        ),
+        None,
+    ),
+    "a method bound to its object": (
+        (
+            "#- /main.ts\nclass A { constructor() { this.f = this.f.bind(this); }\n"
+            "f() {} g() { this.f$0(); } }"
+        ),
+        "self main.ts::A.f",
+    ),
+    "bound again": (
+        (
+            "#- /m.js\nexports.f = function () {};\n"
+            "#- /main.js\nvar { f } = require('./m');\nvar f = require('n').f;\nf$0();"
+        ),
+        None,
+    ),
+    "a fallback": (
+        (
+            "#- /m.js\nexports.f = function () {};\n"
+            "#- /main.js\ntry { var { f } = require('n'); } catch { var { f } = require('./m'); }\nf$0();"
+        ),
+        "import m.js::exports.f",
+    ),
+    "on the import itself": (
+        "#- /m.ts\nexport interface F {}\n#- /main.ts\nimport { F$0 } from './m';\ninterface F { x: 1 }",
+        "import m.ts::F",
+    ),
+    "on an import from elsewhere": (
+        "#- /main.ts\nimport { F$0 } from 'm';\ninterface F { x: 1 }",
+        None,
+    ),
+    "on an import's name and alias": (
+        "#- /m.ts\nexport function f() {}\n#- /main.ts\nimport { f$0 as g } from './m';\nfunction f() {}",
+        "import m.ts::f",
+    ),
+    "on a default import": (
+        "#- /m.ts\nexport default function f() {}\n#- /main.ts\nimport g$0 from './m';",
+        "import m.ts::f",
+    ),
+    "on a re-export": (
+        "#- /m.ts\nexport function f() {}\n#- /main.ts\nexport { f$0 as g } from './m';",
+        "import m.ts::f",
+    ),
+    "on an export": (
+        "#- /main.ts\nfunction f() {}\nexport { f$0 as g };",
+        "scope main.ts::f",
+    ),
+    "a path that ends so is no package": (
+        "#- /lib/react.ts\nexport function f() {}\n#- /src/main.ts\nimport { f } from 'lib/react';\nf$0();",
+        None,
+    ),
     "this in an arrow": (
         "#- /main.ts\nclass A { f() {} g = () => { [1].map(() => this.f$0()); } }",
         "self main.ts::A.f",

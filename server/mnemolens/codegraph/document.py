@@ -141,7 +141,8 @@ class Document:
                 return None
             start, end = self.text.position(node.start_byte), self.text.position(node.end_byte)
             scope = self.symbol_at(start)
-            return Reference(Range(start, end), found[0], found[1], -1 if scope is None else scope)
+            scope = -1 if scope is None else scope
+            return Reference(Range(start, end), found.name, found.receiver, scope, found.imported)
         return None
 
     def _record(self, edit: ByteEdit, before: Text) -> None:

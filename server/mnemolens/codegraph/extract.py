@@ -9,14 +9,16 @@ Knows no language (tables do: `codegraph.languages`), reads no files.
 """
 
 import re
+from collections import Counter
 from collections.abc import Generator, Mapping
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from tree_sitter import Node, Tree
 
 from mnemolens.codegraph.languages.base import SKIP, Definition, Facts, Language, Prose, RawImport, Rule
 from mnemolens.core.symbols import (
+    Branch,
     Call,
     FileSymbols,
     Import,
@@ -27,7 +29,7 @@ from mnemolens.core.symbols import (
     SymbolRange,
 )
 
-EXTRACTOR_VERSION = 1
+EXTRACTOR_VERSION = 2
 """Goes up when the same text would give other symbols: caches made by another version are void."""
 
 MAX_DEPTH = 100
@@ -73,13 +75,17 @@ _Start = tuple[int, int, int, int]
 """Row and column at which a definition's own node starts, and at which the whole definition does."""
 
 
+Elsewhere = Literal["global", "nonlocal", "self"]
+"""Where a name is bound that is not bound in the scope whose text says so."""
+
+
 class Unit:
     """One definition (or the module) by what its own text says, wherever it stands."""
 
     __slots__ = (
         "_caller", "_calls", "_place", "_ranges", "_start", "_symbol", "bases", "blob", "body_hash", "bound",
         "calls", "docstring", "edges", "end", "full_hash", "imports", "is_async", "kind", "lead", "length",
-        "name", "name_end", "name_start", "signature", "token_count", "type_id",
+        "name", "name_end", "name_start", "rebinds", "signature", "token_count", "type_id",
     )  # fmt: skip
 
     def __init__(self, kind: SymbolKind, name: str, length: int, type_id: int) -> None:
@@ -97,6 +103,7 @@ class Unit:
         self.calls: dict[tuple[str, str | None], int] = {}
         self.imports: list[RawImport] = []
         self.bound: frozenset[str] = frozenset()
+        self.rebinds: frozenset[tuple[Elsewhere, str]] = frozenset()
         self.blob = b""
         self.full_hash = self.body_hash = ""
         self.token_count = 0
@@ -221,6 +228,8 @@ class Walk:
         doc: str | None = None
         doc_mark = -1
         edges, known = unit.edges, self.known
+        # Of each import and each edge its node, and of an import how many edges there were before it.
+        imports, places, nodes = facts.imports, list[tuple[Node, int]](), list[Node]()
         left = _STEP
         while stack:
             left -= 1
@@ -249,6 +258,8 @@ class Walk:
             if type(action) is Rule:
                 if action.visit is not None:
                     action.visit(node, facts)
+                    while len(places) < len(imports):
+                        places.append((node, len(edges)))
                 if action.wraps is not None:
                     wrapper = action.wraps(node)
                 if action.define is not None and depth < MAX_DEPTH:
@@ -287,6 +298,7 @@ class Walk:
                                 docstring,
                             )
                         )
+                        nodes.append(node)
                         add(child)
                         continue
                 if action.scope is not None:
@@ -310,9 +322,84 @@ class Walk:
             if token:
                 add(token)
         unit.calls = facts.calls
-        unit.imports = facts.imports
-        unit.bound = frozenset(facts.bound - facts.outer)
+        if imports:
+            _put_in_order(imports, places, edges, nodes, base_byte, self.language)
+            unit.imports = imports
+        unit.bound = frozenset(facts.bound - facts.outer - facts.module_wide)
+        if facts.outer or facts.module_wide or facts.attributes:
+            unit.rebinds = _rebinds(facts, edges)
         return unit, parts, body_start, body_end
+
+
+def _put_in_order(
+    imports: list[RawImport],
+    places: list[tuple[Node, int]],
+    edges: list[Edge],
+    nodes: list[Node],
+    base_byte: int,
+    language: Language,
+) -> None:
+    """Note what becomes of imports whose alias the same scope binds again, by an import or a definition."""
+    times = Counter(item.alias for item in imports if not item.exported)
+    defined: dict[str, list[int]] = {}
+    for at, edge in enumerate(edges):
+        name = edge.prefix + edge.unit.name
+        if name in times:
+            defined.setdefault(name, []).append(at)
+    if len(times) == times.total() and not defined:
+        return
+    replacing: dict[str, list[RawImport]] = {}  # what is always bound further down
+    later = {name: list(found) for name, found in defined.items()}
+    for at in range(len(imports) - 1, -1, -1):
+        item = imports[at]
+        name = item.alias
+        if item.exported or name == "*" or (times[name] == 1 and name not in defined):
+            continue
+        node, before = places[at]
+        branch = _branch_of(node, base_byte, language)
+        definitions = later.get(name, [])
+        replaced = any(not _same_package(item, other) for other in replacing.get(name, ()))
+        while definitions and definitions[-1] >= before:
+            replaced = not _branch_of(nodes[definitions.pop()], base_byte, language) or replaced
+            if replaced:
+                replacing.setdefault(name, []).append(_NOTHING)
+        imports[at] = item._replace(branch=branch, after=len(definitions), replaced=replaced)
+        if not branch:
+            replacing.setdefault(name, []).append(item)
+
+
+_NOTHING = RawImport("", "", "")
+
+
+def _same_package(first: RawImport, second: RawImport) -> bool:
+    """Whether both only bind the top of a dotted module (`import a.b`), and so do not replace each other."""
+    return first == second or (
+        first.name is None
+        and second.name is None
+        and all(i.module == i.alias or i.module.startswith(i.alias + ".") for i in (first, second))
+    )
+
+
+def _branch_of(node: Node, base_byte: int, language: Language) -> Branch:
+    """The condition under which `node` takes place, within the definition that starts at `base_byte`."""
+    found: Branch = ""
+    above = node.parent
+    while above is not None and (above.start_byte > base_byte or not base_byte):
+        branch = language.branch(above)
+        if branch == "if":
+            return branch
+        found = branch or found
+        above = above.parent
+    return found
+
+
+def _rebinds(facts: Facts, edges: list[Edge]) -> frozenset[tuple[Elsewhere, str]]:
+    """The names that a scope binds elsewhere."""
+    bound = facts.bound | {i.alias for i in facts.imports} | {edge.prefix + edge.unit.name for edge in edges}
+    found: set[tuple[Elsewhere, str]] = {("self", name) for name in facts.attributes}
+    found.update(("global", name) for name in bound & facts.module_wide)
+    found.update(("nonlocal", name) for name in bound & facts.outer)
+    return frozenset(found)
 
 
 def _opened(unit: Unit, definition: Definition, first: Node, depth: int) -> Todo:
@@ -452,7 +539,9 @@ def assemble(root: Unit, language: Language, *, partial: bool) -> FileSymbols:
     symbols: list[Symbol] = []
     ranges: list[SymbolRange] = []
     bound: list[frozenset[str]] = []
-    imports = [Import(i.module, i.name, i.alias, -1, i.exported) for i in root.imports]
+    units: list[Unit] = []
+    elsewhere: list[int] = []
+    imports = [_import(item, -1) for item in root.imports]
     calls = list(root.calls_from(-1))
     seen: dict[str, int] = {}
     methods = language.methods_in_classes
@@ -477,24 +566,71 @@ def assemble(root: Unit, language: Language, *, partial: bool) -> FileSymbols:
         outer_column = outer_right if outer_down else column + outer_right
         ranges.append(unit.ranges_at((own_row, own_column, row + outer_down, outer_column)))
         bound.append(unit.bound)
+        units.append(unit)
+        if unit.rebinds:
+            elsewhere.append(index)
         if unit.imports:
-            imports += [Import(i.module, i.name, i.alias, index, i.exported) for i in unit.imports]
+            imports += [_import(item, index) for item in unit.imports]
         if unit.calls:
             calls += unit.calls_from(index)
         if unit.edges:
             inside = kind == "class"
             path = qualname + "."
             stack += [(e, index, path, inside, own_row, own_column) for e in reversed(unit.edges)]
+    module_names = root.bound
+    for index in elsewhere:
+        module_names |= _bind_elsewhere(index, symbols, units, bound)
     return FileSymbols(
         language=language.name,
         symbols=tuple(symbols),
         imports=tuple(imports),
         calls=tuple(calls),
         locals=tuple(bound),
-        module_names=root.bound,
+        module_names=module_names,
         partial=partial,
         ranges=tuple(ranges),
     )
+
+
+def _import(item: RawImport, scope: int) -> Import:
+    return Import(
+        item.module, item.name, item.alias, scope, item.exported, item.branch, item.after, item.replaced
+    )
+
+
+def _bind_elsewhere(
+    index: int, symbols: list[Symbol], units: list[Unit], bound: list[frozenset[str]]
+) -> set[str]:
+    """Add to `bound` what the scope `index` binds in scopes around it, and return what in the module."""
+    module_names = set()
+    for where, name in units[index].rebinds:
+        at = _binder(where, name, index, symbols, units)
+        if at is None:
+            module_names.add(name)
+        elif at >= 0:
+            # An attribute is no name of the class's body: the prefix keeps them apart.
+            bound[at] |= {f"self.{name}" if where == "self" else name}
+    return module_names
+
+
+def _binder(where: Elsewhere, name: str, index: int, symbols: list[Symbol], units: list[Unit]) -> int | None:
+    """The scope in which a name that the scope `index` rebinds is bound; None the module, -1 no scope."""
+    if where == "global":
+        return None
+    at = symbols[index].parent
+    while at >= 0:
+        unit = units[at]
+        if where == "self":
+            if symbols[at].kind == "class":
+                return at
+        elif symbols[at].kind != "class" and (
+            name in unit.bound
+            or any(item.alias == name for item in unit.imports)
+            or any(edge.prefix + edge.unit.name == name for edge in unit.edges)
+        ):
+            return at
+        at = symbols[at].parent
+    return -1
 
 
 def parseable(source: bytes) -> bytes:

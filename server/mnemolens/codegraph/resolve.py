@@ -38,6 +38,9 @@ _TS_OUTPUTS = {
     ".cjs": (".cts", ".cjs"),
 }
 _PY_STUBS = frozenset(digest(b"\0" + token + b"\1") for token in (b"...", b"pass")) | {digest(b"")}
+_SOURCE_FOLDERS = frozenset({"src", "lib", "python", "py", "source", "server", "backend"})
+"""Folders that by convention hold a project's packages and are none themselves."""
+
 _EMPTY_BASES = frozenset({"object", "Generic", "Protocol", "ABC", "NamedTuple"})
 _HERE = Range(Position(0, 0), Position(0, 0))
 
@@ -64,7 +67,12 @@ def resolve(
     view = index.view(file)
     if view is None:
         return None
-    target = _Resolver(index, file, view).reference(reference.name, reference.receiver, reference.scope)
+    resolver = _Resolver(index, file, view)
+    if reference.imported is not None:
+        module, name = reference.imported
+        target = resolver.imported(Import(module, name, reference.name), 0)
+    else:
+        target = resolver.reference(reference.name, reference.receiver, reference.scope)
     if target is not None and target.key is not None and target.key.qualname and not target.path:
         return Resolved(target.key, target.confidence)
     if target is None and allow_name:
@@ -255,15 +263,13 @@ class _Resolver:
 
     def _bound_in(self, scope: int, name: str, bound: frozenset[str]) -> tuple[_Target | None] | None:
         """What `name` is bound to in one scope: None if not bound there, (None,) if that tells nothing."""
-        defined = name in self.view.members.get(scope, ())
         if name in bound:
             return (self.object_literal(scope, name, "scope"),)
-        if defined:
-            return (self.pick(scope, name, "scope"),)
+        defined = name in self.view.members.get(scope, ())
         imports = self.view.imports.get(scope, {}).get(name)
         if imports:
-            return (self._first_import(imports, 0),)
-        return None
+            return (self._imported_or_defined(scope, name, imports, "scope", 0),)
+        return (self.pick(scope, name, "scope"),) if defined else None
 
     def object_literal(self, scope: int, path: str, confidence: Confidence) -> _Target | None:
         """An object literal with functions in it, bound to a name in a scope."""
@@ -271,14 +277,47 @@ class _Resolver:
             return _Target(self.index.key_at(self.file, scope), confidence, path=path + ".")
         return None
 
-    def _first_import(self, imports: list[Import], hops: int) -> _Target | None:
-        """What alternative imports of one alias mean: the one that is found; several tell nothing."""
-        found = {target for item in imports if (target := self.imported(item, hops)) is not None}
-        return found.pop() if len(found) == 1 else None
+    def _imported_or_defined(
+        self, scope: int, name: str, imports: list[Import], confidence: Confidence, hops: int
+    ) -> _Target | None:
+        """What a name means that a scope imports, perhaps several times, and perhaps defines too.
 
-    def pick(self, scope: int, name: str, confidence: Confidence) -> _Target | None:
-        """The symbol of that name directly in a scope: the first that is no mere overload."""
-        indices = self.view.members.get(scope, {}).get(name)
+        Of alternatives in one `try` the first that is found: they are written to be one thing. What is bound
+        always and then perhaps anew, or under other conditions, must be found to be the same everywhere.
+        """
+        imports = [item for item in imports if not item.replaced]
+        count = len(self.view.members.get(scope, {}).get(name, ()))
+        if not imports:
+            return self.pick(scope, name, confidence)
+        first = imports[0]
+        dead = first.after if not first.branch else 0
+        found: list[_Target | None] = []
+        for number, item in enumerate(imports):
+            before = imports[number - 1].after if number else dead
+            if item.after > before:
+                found.append(self.pick(scope, name, confidence, before, item.after))
+            found.append(self.imported(item, hops))
+        if count > imports[-1].after:
+            found.append(self.pick(scope, name, confidence, imports[-1].after))
+        known = [target for target in found if target is not None]
+        doubtful = any(item.branch == "if" for item in imports)
+        if not known or len(set(found if doubtful else known)) == 1:
+            return known[0] if known else None
+        return known[0] if not doubtful and first.branch and not first.after else None
+
+    def pick(
+        self, scope: int, name: str, confidence: Confidence, first: int = 0, last: int | None = None
+    ) -> _Target | None:
+        """The symbol of that name directly in a scope: the first that is no mere overload.
+
+        Args:
+            scope: the scope.
+            name: the name, relative to it.
+            confidence: of the answer.
+            first: how many definitions of that name do not count, since they come before.
+            last: the end of those that count.
+        """
+        indices = self.view.members.get(scope, {}).get(name, [])[first:last]
         if not indices:
             return None
         best = indices[0]
@@ -312,8 +351,12 @@ class _Resolver:
 
     def member(self, owner: int, name: str, confidence: Confidence, hops: int = 0) -> _Target | None:
         """A class's own or inherited member."""
-        if name in self.symbols.locals[owner]:
+        bound = self.symbols.locals[owner]
+        if name in bound:
             return None  # assigned in the class body
+        pair = self.python and len(self.view.members.get(owner, {}).get(name, ())) > 1
+        if f"self.{name}" in bound and confidence != "super" and not pair:
+            return None  # set on the instance; of a property's getter and setter that calls the latter
         found = self.pick(owner, name, confidence)
         return found if found is not None else self.inherited(owner, name, confidence, hops)
 
@@ -377,13 +420,13 @@ class _Resolver:
         """A name bound at this module's top, seen from elsewhere."""
         if name in self.symbols.module_names:
             return self.object_literal(-1, name, "import")
+        imports = self.view.imports.get(-1, {}).get(name)
+        if imports:
+            return self._imported_or_defined(-1, name, imports, "import", hops)
         for path in (name, f"exports.{name}", f"module.exports.{name}"):
             if path in self.view.members.get(-1, ()):
                 return self.pick(-1, path, "import")
-        imports = self.view.imports.get(-1, {}).get(name)
-        if not imports:
-            return None
-        return self._first_import(imports, hops)
+        return None
 
     def _starred(self, name: str, hops: int, *, exported: bool) -> _Target | None:
         """A name that only an import of everything can bring; several different ones tell nothing."""
@@ -469,7 +512,11 @@ class _Resolver:
         return found if found is not None and (may_be_folder or found.key is not None) else None
 
     def _absolute(self, parts: list[str]) -> _Target | None:
-        """An absolute module under the nearest root folder that holds it."""
+        """An absolute module under the nearest root folder that holds it.
+
+        That a path ends as the module does is no reason: `import redis` is not `deploy/redis.py`. A root is
+        one of the folders around the importing file, or a project's source folder; a package never is.
+        """
         path = "/".join(parts)
         candidates: dict[str, str] = {}
         for end in (f"{path}.py", f"{path}/__init__.py", f"{path}.pyi", f"{path}/__init__.pyi"):
@@ -479,19 +526,29 @@ class _Resolver:
                 if f"{root}/__init__.py".lstrip("/") not in self.index:
                     candidates.setdefault(root, file)
         here = posixpath.dirname(self.file)
-        above = [root for root in candidates if not root or here == root or here.startswith(root + "/")]
+        above = [root for root in candidates if _holds(root, here)]
+        best: str | None = None
         if above:
-            best: str | None = max(above, key=len)
-        elif len(candidates) == 1 and parts[0] not in sys.stdlib_module_names:
-            best = next(iter(candidates))
-        else:
-            best = None if parts[0] in sys.stdlib_module_names else _nearest(candidates, here)
+            best = max(above, key=len)
+        elif parts[0] not in sys.stdlib_module_names:
+            best = _nearest([root for root in candidates if self._is_source_folder(root, here)], here)
         if best is None:
             return None
         file = candidates[best]
         name = posixpath.basename(file)
         return _Target(
             SymbolKey(file, ""), "import", posixpath.dirname(file) if name.startswith("__init__.") else None
+        )
+
+    def _is_source_folder(self, root: str, here: str) -> bool:
+        """Whether a folder that is not around the importing file is one whose modules it can import."""
+        project, _, name = root.rpartition("/")
+        named_so = name in _SOURCE_FOLDERS
+        if named_so and _holds(project, here):
+            return True
+        return any(
+            f"{folder}/setup.py".lstrip("/") in self.index
+            for folder in ((root, project) if named_so else (root,))
         )
 
     def _ts_module(self, module: str) -> _Target | None:
@@ -511,7 +568,12 @@ class _Resolver:
         return None
 
 
-def _nearest(roots: dict[str, str], here: str) -> str | None:
+def _holds(folder: str, inner: str) -> bool:
+    """Whether `inner` is `folder` or lies in it."""
+    return not folder or inner == folder or inner.startswith(folder + "/")
+
+
+def _nearest(roots: list[str], here: str) -> str | None:
     """The root that shares most of its path with a folder; None when two share as much."""
 
     def shared(root: str) -> int:

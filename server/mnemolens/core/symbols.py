@@ -104,6 +104,10 @@ class SymbolRange(NamedTuple):
     name: Range
 
 
+Branch = Literal["", "try", "if"]
+"""The condition under which an import takes place."""
+
+
 @dataclass(frozen=True, slots=True)
 class Import:
     """One imported name.
@@ -115,6 +119,10 @@ class Import:
     Attributes:
         module: as written, leading dots (Python) or ./ and ../ (TypeScript) included.
         scope: index of the symbol whose body holds the import, -1 for the module.
+        branch: "" where it always takes place; "try" where it may fail and something else follows; "if" for
+            any other condition. Told only where the scope binds the alias more than once.
+        after: how many definitions of the alias in the same scope precede it.
+        replaced: a later import or definition in the same scope always binds the alias anew.
     """
 
     module: str
@@ -122,6 +130,9 @@ class Import:
     alias: str
     scope: int = -1
     exported: bool = False
+    branch: Branch = ""
+    after: int = 0
+    replaced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +159,9 @@ class FileSymbols:
 
     Attributes:
         locals: for each symbol (parallel to `symbols`) the names its own scope binds: parameters,
-            assignments, loop and with targets, not nested definitions. They shadow outer names.
-        module_names: names bound by plain assignment at module level.
+            assignments, loop and with targets, not nested definitions. They shadow outer names. For a class
+            also `self.name` for each attribute that its methods set on the instance.
+        module_names: names bound by plain assignment at module level, or elsewhere under `global`.
         partial: the text has a syntax error; the symbols are the last good ones or what could be recovered.
     """
 
@@ -175,12 +187,15 @@ class Reference(NamedTuple):
         name: the identifier.
         receiver: as in `Call`.
         scope: index of the innermost symbol whose body holds it, -1 for the module.
+        imported: where the identifier stands in an import, (module, name) as in `Import`: it means what that
+            import brings, whatever else has its name in the file.
     """
 
     range: Range
     name: str
     receiver: str | None
     scope: int
+    imported: tuple[str, str | None] | None = None
 
 
 class Resolved(NamedTuple):

@@ -4,15 +4,16 @@ The walk (`codegraph.extract`) knows only these values. A language is a module b
 `Language`; adding a language is adding such a module and its truth test.
 """
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import tree_sitter
 from tree_sitter import Node
 
-from mnemolens.core.symbols import SymbolKind
+from mnemolens.core.symbols import Branch, SymbolKind
 
 MAX_WRAPPERS = 8
 """How many brackets or casts may stand around a function that is bound to a name."""
@@ -52,19 +53,26 @@ class RawImport(NamedTuple):
     name: str | None
     alias: str
     exported: bool = False
+    branch: Branch = ""
+    after: int = 0
+    replaced: bool = False
 
 
 class Facts:
     """What one scope's own text says, nested definitions left out."""
 
-    __slots__ = ("bound", "calls", "imports", "outer")
+    __slots__ = ("attributes", "bound", "calls", "imports", "module_wide", "outer")
 
     def __init__(self) -> None:
         self.calls: dict[tuple[str, str | None], int] = {}
         self.imports: list[RawImport] = []
         self.bound: set[str] = set()
         self.outer: set[str] = set()
-        """Names declared `global` or `nonlocal`: bound elsewhere."""
+        """Names declared `nonlocal`: bound in a function around."""
+        self.module_wide: set[str] = set()
+        """Names declared `global`."""
+        self.attributes: set[str] = set()
+        """Attributes set on the instance (`self.name = …`)."""
 
     def call(self, name: str, receiver: str | None) -> None:
         """Count one call."""
@@ -87,6 +95,19 @@ class Rule:
     scope: Callable[[Node], str | None] | None = None
     visit: Callable[[Node, Facts], None] | None = None
     wraps: Callable[[Node], tuple[Node, Node] | None] | None = None
+
+
+class Mention(NamedTuple):
+    """What a leaf refers to: a name with its receiver, and in an import what that brings (`Reference`)."""
+
+    name: str
+    receiver: str | None
+    imported: tuple[str, str | None] | None = None
+
+
+def _no_branch(node: Node) -> Branch:
+    del node
+    return ""
 
 
 class Skip:
@@ -119,7 +140,8 @@ class Language:
         methods_in_classes: a function right in a class is of kind "method".
         doc_comments: a `/** … */` right above a definition documents it.
         references: leaf types that can refer to a symbol.
-        reference: (name, receiver) of such a leaf, None where it refers to nothing.
+        reference: what such a leaf mentions, None where it refers to nothing.
+        branch: whether what stands in a node takes place always ("") or on a condition.
         frames: texts to put around a snippet, by symbol kind, so that it parses alone.
     """
 
@@ -131,12 +153,12 @@ class Language:
     comments: frozenset[str]
     atoms: frozenset[str]
     references: frozenset[str]
-    reference: Callable[[Node], tuple[str, str | None] | None]
+    reference: Callable[[Node], Mention | None]
     frames: Callable[[SymbolKind], tuple[tuple[str, str], ...]]
     prose: frozenset[str] = frozenset()
     methods_in_classes: bool = False
     doc_comments: bool = False
-    _parsers: list[tree_sitter.Parser] = field(default_factory=list, repr=False)
+    branch: Callable[[Node], Branch] = _no_branch
 
     @cached_property
     def ts(self) -> tree_sitter.Language:
@@ -181,10 +203,15 @@ class Language:
         )
 
 
-def text_of(node: Node) -> str:
-    """The node's text."""
-    text = node.text
+def text_of(node: Node | None) -> str:
+    """The node's text; empty without a node."""
+    text = node.text if node is not None else None
     return text.decode("utf-8", "replace") if text else ""
+
+
+def mentions(node: Node | None, dotted_name: str) -> bool:
+    """Whether a node's text holds a dotted name, as whole identifiers."""
+    return re.search(rf"(?<![\w$.]){re.escape(dotted_name)}(?![\w$])", text_of(node)) is not None
 
 
 def flatten(parts: list[Node], inner: Node) -> list[Node]:

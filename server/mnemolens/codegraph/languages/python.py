@@ -9,12 +9,14 @@ from mnemolens.codegraph.languages.base import (
     Definition,
     Facts,
     Language,
+    Mention,
     RawImport,
     Rule,
     flatten,
+    mentions,
     text_of,
 )
-from mnemolens.core.symbols import SymbolKind
+from mnemolens.core.symbols import Branch, SymbolKind
 
 _STRINGS = frozenset({"string", "concatenated_string"})
 
@@ -133,12 +135,27 @@ def bind_pattern(node: Node | None, facts: Facts) -> None:
         item = stack.pop()
         if item.type == "identifier":
             facts.bound.add(text_of(item))
+        elif (name := _own_attribute(item)) is not None:
+            facts.attributes.add(name)
         elif item.type not in {"attribute", "subscript", "call"}:
             stack.extend(item.named_children)
 
 
+def _own_attribute(node: Node) -> str | None:
+    """`name` of `self.name` and `cls.name`."""
+    receiver, _, name = ((dotted(node) if node.type == "attribute" else None) or "").partition(".")
+    return name if receiver in {"self", "cls"} and name and "." not in name else None
+
+
 def _visit_assignment(node: Node, facts: Facts) -> None:
-    bind_pattern(node.child_by_field_name("left"), facts)
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is not None and left.type == "attribute":
+        name = _own_attribute(left)
+        # `self.f = wrap(self.f)` still means the method; a mere annotation sets nothing.
+        if name is not None and right is not None and not mentions(right, text_of(left)):
+            facts.attributes.add(name)
+        return
+    bind_pattern(left, facts)
 
 
 def _visit_name(node: Node, facts: Facts) -> None:
@@ -161,8 +178,20 @@ def _visit_parameters(node: Node, facts: Facts) -> None:
             bind_pattern(child, facts)
 
 
-def _visit_outer(node: Node, facts: Facts) -> None:
+def _visit_nonlocal(node: Node, facts: Facts) -> None:
     facts.outer.update(text_of(child) for child in node.named_children)
+
+
+def _visit_global(node: Node, facts: Facts) -> None:
+    facts.module_wide.update(text_of(child) for child in node.named_children)
+
+
+def _visit_delete(node: Node, facts: Facts) -> None:
+    """`del name`: what it meant before, it means no longer."""
+    for child in node.named_children:
+        for name in child.named_children if child.type == "expression_list" else (child,):
+            if name.type == "identifier":
+                bind_pattern(name, facts)
 
 
 def _visit_type_parameters(node: Node, facts: Facts) -> None:
@@ -233,33 +262,64 @@ def _visit_import_from(node: Node, facts: Facts) -> None:
         facts.imports.append(RawImport(module, "*", "*"))
 
 
-def _reference(node: Node) -> tuple[str, str | None] | None:
+_BRANCHES: dict[str, Branch] = {
+    "try_statement": "try",
+    "if_statement": "if",
+    "for_statement": "if",
+    "while_statement": "if",
+    "match_statement": "if",
+}
+
+
+def _branch(node: Node) -> Branch:
+    if node.type == "with_statement":
+        clause = next((child for child in node.children if child.type == "with_clause"), None)
+        return "try" if clause is not None and "suppress" in text_of(clause) else ""
+    return _BRANCHES.get(node.type, "")
+
+
+def _reference(node: Node) -> Mention | None:
     parent = node.parent
     name = text_of(node)
     if parent is None:
-        return name, ""
+        return Mention(name, "")
     if parent.type == "attribute" and parent.child_by_field_name("attribute") == node:
-        return name, dotted(parent.child_by_field_name("object"))
+        return Mention(name, dotted(parent.child_by_field_name("object")))
     if parent.type == "keyword_argument" and parent.child_by_field_name("name") == node:
         return None
     if parent.type == "dotted_name":
         return _imported_reference(node, parent)
-    return name, ""
+    if parent.type == "aliased_import":
+        return _imported(name, parent, parent.child_by_field_name("name"))
+    return Mention(name, "")
 
 
-def _imported_reference(node: Node, dotted_name: Node) -> tuple[str, str | None] | None:
+def _imported_reference(node: Node, dotted_name: Node) -> Mention | None:
     """A name in an import statement, as it is known afterwards; a module's name refers to no symbol."""
     holder = dotted_name.parent
     if holder is None or holder.type == "relative_import":
         return None
     if holder.type == "aliased_import":
         alias = holder.child_by_field_name("alias")
-        return None if alias is None else (text_of(alias), "")
-    if holder.type == "import_from_statement" and holder.child_by_field_name("module_name") == dotted_name:
-        return None
+        return None if alias is None else _imported(text_of(alias), holder, dotted_name)
+    if holder.type == "import_from_statement":
+        if holder.child_by_field_name("module_name") == dotted_name:
+            return None
+        return _imported(text_of(node), dotted_name, dotted_name)
     if dotted_name.child_count > 1 and dotted_name.children[0] != node:
         return None
-    return text_of(node), ""
+    return Mention(text_of(node), "")
+
+
+def _imported(alias: str, item: Node, name: Node | None) -> Mention | None:
+    """What an item of an import statement binds."""
+    statement = item.parent
+    if statement is None or name is None:
+        return None
+    if statement.type != "import_from_statement":
+        return Mention(alias, "", (text_of(name), None))
+    module = "".join(text_of(statement.child_by_field_name("module_name")).split())
+    return Mention(alias, "", (module, text_of(name)))
 
 
 def _frames(kind: SymbolKind) -> tuple[tuple[str, str], ...]:
@@ -287,8 +347,9 @@ PYTHON = Language(
         "parameters": Rule(visit=_visit_parameters),
         "lambda_parameters": Rule(visit=_visit_parameters),
         "type_parameter": Rule(visit=_visit_type_parameters),
-        "global_statement": Rule(visit=_visit_outer),
-        "nonlocal_statement": Rule(visit=_visit_outer),
+        "global_statement": Rule(visit=_visit_global),
+        "nonlocal_statement": Rule(visit=_visit_nonlocal),
+        "delete_statement": Rule(visit=_visit_delete),
         "expression_statement": Rule(),  # so that a docstring is seen to be silent
         "call": Rule(visit=_visit_call),
         "import_statement": Rule(visit=_visit_import),
@@ -300,4 +361,5 @@ PYTHON = Language(
     reference=_reference,
     frames=_frames,
     methods_in_classes=True,
+    branch=_branch,
 )

@@ -7,12 +7,14 @@ from mnemolens.codegraph.languages.base import (
     Definition,
     Facts,
     Language,
+    Mention,
     RawImport,
     Rule,
     flatten,
+    mentions,
     text_of,
 )
-from mnemolens.core.symbols import SymbolKind
+from mnemolens.core.symbols import Branch, SymbolKind
 
 _FUNCTIONS = frozenset(
     {"arrow_function", "function_expression", "generator_function", "function", "function_declaration"}
@@ -360,7 +362,31 @@ def _visit_required(item: Node, module: str, facts: Facts) -> None:
 
 def _visit_parameters(node: Node, facts: Facts) -> None:
     for child in node.named_children:
-        bind_pattern(child.child_by_field_name("pattern") or child, facts)
+        pattern = child.child_by_field_name("pattern")
+        bind_pattern(pattern or child, facts)
+        if pattern is not None and any(
+            c.type in {"accessibility_modifier", "readonly"} for c in child.children
+        ):
+            facts.attributes.add(text_of(pattern))  # `constructor(private name: …)`
+
+
+def _visit_assigned(node: Node, facts: Facts) -> None:
+    """`this.name = …`, but for `this.name = this.name.bind(this)`, which still means the method."""
+    left = node.child_by_field_name("left")
+    if left is None or left.type != "member_expression":
+        return
+    receiver, name = left.child_by_field_name("object"), left.child_by_field_name("property")
+    if receiver is None or name is None or receiver.type != "this":
+        return
+    if not mentions(node.child_by_field_name("right"), text_of(left)):
+        facts.attributes.add(text_of(name))
+
+
+def _visit_field(node: Node, facts: Facts) -> None:
+    """A class's field that is no function: it hides what base classes have under its name."""
+    value, name = _value_of(node), _property_name(_target_of(node))
+    if name and (value is None or value.type not in _FUNCTIONS | {"class", "object"}):
+        facts.bound.add(name)
 
 
 def _visit_arrow(node: Node, facts: Facts) -> None:
@@ -449,20 +475,52 @@ def _visit_default(node: Node, facts: Facts) -> None:
         facts.imports.append(RawImport("", text_of(name), "default", True))
 
 
-def _reference(node: Node) -> tuple[str, str | None] | None:
+_BRANCHES: dict[str, Branch] = {
+    "try_statement": "try",
+    "if_statement": "if",
+    "switch_statement": "if",
+    "for_statement": "if",
+    "for_in_statement": "if",
+    "while_statement": "if",
+    "do_statement": "if",
+    "ternary_expression": "if",
+}
+
+
+def _branch(node: Node) -> Branch:
+    return _BRANCHES.get(node.type, "")
+
+
+def _reference(node: Node) -> Mention | None:
     parent = node.parent
     name = text_of(node)
     if parent is None:
-        return name, ""
+        return Mention(name, "")
     if parent.type in _MEMBERS:
         if (parent.child_by_field_name("property") or parent.child_by_field_name("name")) == node:
-            return name, dotted(parent.child_by_field_name("object") or parent.child_by_field_name("module"))
-        return name, ""
-    if parent.type == "import_specifier":
-        return text_of(parent.child_by_field_name("alias") or node), ""
+            receiver = parent.child_by_field_name("object") or parent.child_by_field_name("module")
+            return Mention(name, dotted(receiver))
+        return Mention(name, "")
+    if parent.type in {"import_specifier", "export_specifier", "import_clause"}:
+        return _imported_reference(node, parent)
     if node.type in {"property_identifier", "private_property_identifier"}:
         return None
-    return name, ""
+    return Mention(name, "")
+
+
+def _imported_reference(node: Node, item: Node) -> Mention:
+    """A name in `import … from` or `export … from`; without `from` it is any name."""
+    statement: Node | None = item
+    while statement is not None and statement.type not in {"import_statement", "export_statement"}:
+        statement = statement.parent
+    module = _string(statement.child_by_field_name("source")) if statement is not None else None
+    alias, original = node, item.child_by_field_name("name")
+    if item.type == "import_specifier":
+        alias = item.child_by_field_name("alias") or node
+    if module is None:
+        return Mention(text_of(alias), "")
+    name = "default" if item.type == "import_clause" else _string(original) or text_of(original)
+    return Mention(text_of(alias), "", (module, name))
 
 
 _CLASS, _OBJECT, _INTERFACE = ("class _ {\n", "\n}"), ("const _ = {\n", "\n}"), ("interface _ {\n", "\n}")
@@ -496,10 +554,10 @@ _RULES = {
     "method_signature": Rule(define=_define_method),
     "abstract_method_signature": Rule(define=_define_method),
     "variable_declarator": Rule(define=_define_bound, scope=_scope_of_object, visit=_visit_declarator),
-    "public_field_definition": Rule(define=_define_bound, scope=_scope_of_object),
-    "field_definition": Rule(define=_define_bound, scope=_scope_of_object),
+    "public_field_definition": Rule(define=_define_bound, scope=_scope_of_object, visit=_visit_field),
+    "field_definition": Rule(define=_define_bound, scope=_scope_of_object, visit=_visit_field),
     "pair": Rule(define=_define_bound, scope=_scope_of_object),
-    "assignment_expression": Rule(define=_define_bound),
+    "assignment_expression": Rule(define=_define_bound, visit=_visit_assigned),
     "arrow_function": Rule(visit=_visit_arrow),
     "export_statement": Rule(define=_define_default, visit=_visit_export, wraps=_wrapped_by_export),
     "formal_parameters": Rule(visit=_visit_parameters),
@@ -526,6 +584,7 @@ def _language(name: str, lsp_ids: tuple[str, ...], extensions: tuple[str, ...], 
         reference=_reference,
         frames=_frames,
         doc_comments=True,
+        branch=_branch,
     )
 
 
