@@ -143,7 +143,7 @@ class SharedWorkspace:
 
     def index_known_code(self) -> None:
         """Begins to read the code where somebody has indexed it before, unless that was done already."""
-        if self._index is None and self._workspace.was_indexed:
+        if (self._index is None or _failed(self._index)) and self._workspace.was_indexed:
             self._index = asyncio.ensure_future(self._workspace.build_index())
 
     async def indexed(self) -> None:
@@ -182,6 +182,10 @@ class SharedWorkspace:
             for task in late:
                 task.cancel()
         self._workspace.close()
+
+
+def _failed(task: asyncio.Task[IndexReport]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
 _sharing = threading.Lock()  # guards _shared, and users of what is in it

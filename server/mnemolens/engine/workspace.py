@@ -60,7 +60,7 @@ from mnemolens.engine.loading import content_hash as source_hash
 from mnemolens.engine.opened import OpenedMemories
 from mnemolens.engine.recall import Recall
 from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
-from mnemolens.engine.sessions import Sessions
+from mnemolens.engine.sessions import Sessions, is_expired
 from mnemolens.engine.show import Show
 from mnemolens.engine.write import Write
 from mnemolens.engine.writing import Writing
@@ -347,9 +347,10 @@ class Workspace:
         if not self.settings.lens.enabled:
             return ()
         found = []
+        now = self._clock.now()
         for key in self._links.keys_in_file(file):
             range_ = self._code.name_range(key)
-            if range_ is not None:
+            if range_ is not None and any(self._is_present(one, now) for one in self._links.on_symbol(key)):
                 found.append(LensView(range_, key))
         return tuple(sorted(found, key=lambda lens: lens.range))
 
@@ -369,7 +370,7 @@ class Workspace:
             found.append(ActionView(f"Forget memory: {view.memory.title}", "forget", view.memory.id))
         for memory_id in sorted(self._links.astray(file)):
             memory = self._state.memory(memory_id)
-            if memory is not None and memory.status != "forgotten":
+            if memory is not None and self._is_present(memory_id, now):
                 found.append(ActionView(f"Re-anchor here: {memory.title}", "reanchor", memory_id))
         return tuple(found)
 
@@ -467,9 +468,9 @@ class Workspace:
     def status(self) -> FolderStatus:
         """The folder in numbers and words."""
         verdicts: dict[str, int] = {}
+        now = self._clock.now()
         for memory_id in self._state.memories():
-            memory = self._state.memory(memory_id)
-            if memory is not None and memory.status != "forgotten":
+            if self._is_present(memory_id, now):
                 verdict = self._links.verdict_of(memory_id)
                 verdicts[verdict] = verdicts.get(verdict, 0) + 1
         skipped = self._indexer.skipped
@@ -751,6 +752,11 @@ class Workspace:
                 write.undo()
                 raise
             return write.finish()
+
+    def _is_present(self, memory_id: str, now: datetime) -> bool:
+        """Whether there is such a memory that is neither forgotten nor expired."""
+        memory = self._state.memory(memory_id)
+        return memory is not None and memory.status != "forgotten" and not is_expired(memory, now)
 
     def _load(self) -> None:
         events = self._journal.load()
