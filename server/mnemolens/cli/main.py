@@ -118,6 +118,9 @@ def remember(
             metavar="DATE", help="From when on it no longer counts, as in 2031-05-20 or 2031-05-20T18:00:00."
         ),
     ] = None,
+    allow_secret: Annotated[
+        bool, typer.Option("--allow-secret", help="Store it although it seems to hold a secret.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be stored.")] = False,
     as_json: Json = False,
     root: Root = None,
@@ -138,6 +141,7 @@ def remember(
         session_id=session,
         agent_id=agent,
         expires_at=None if expires is None else expires.astimezone(),
+        allow_secret=allow_secret,
     )
     return remembering.run(root, request, at, file, dry_run=dry_run, as_json=as_json)
 
@@ -460,6 +464,31 @@ def index(
 
 
 # For programs ----------------------------------------------------------------------------------------------
+
+
+@command(
+    app,
+    _PROGRAMS,
+    (
+        'mnemolens cypher "MATCH (f:CodeFunction) RETURN f.function_id LIMIT 10"',
+        "mnemolens cypher 'MATCH (m) WHERE m.memory_id = $id RETURN m.title' --param id=01K…",
+    ),
+)
+def cypher(
+    query: Annotated[str, typer.Argument(metavar="QUERY", show_default=False, help="One Cypher query.")],
+    *,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A parameter; its value in JSON, or else a text."),
+    ] = None,
+    limit: Annotated[int, typer.Option(metavar="N", help="How many rows at most.")] = 1000,
+    as_json: Json = False,
+    root: Root = None,
+) -> int:
+    """Ask the graph of code and memories, read-only."""
+    from mnemolens.cli import querying
+
+    return querying.run(root, query, param or (), limit, as_json=as_json)
 
 
 @command(

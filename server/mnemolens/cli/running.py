@@ -28,6 +28,7 @@ _FLAGS = {
     "anchorId": "--anchor",
     "at": "--at",
     "content": "TEXT",
+    "cypher": "QUERY",
     "edgeType": "--type",
     "expiresAt": "--expires",
     "id": "ID",
@@ -35,6 +36,7 @@ _FLAGS = {
     "layers": "--layer",
     "limit": "--limit",
     "offset": "--offset",
+    "parameters": "--param",
     "position": "--at",
     "relevance": "--relevance",
     "root": "--root",
@@ -76,6 +78,7 @@ def command(
                 sys.stdout.flush()
             except InvalidArgument as error:
                 reason = str(error).removeprefix(f"{error.field}: ")
+                reason = reason.replace("set allowSecret", "add --allow-secret")
                 return fail(f"{_FLAGS.get(error.field, error.field)}: {reason}")
             except NotFound as error:
                 return fail(str(error), NO)

@@ -3,6 +3,7 @@
 Owns how the command line finds the folder, how it tells what is wrong with settings, and short forms of ids.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -54,6 +55,8 @@ def open_folder(folder: Path, argument: str = "root") -> Workspace:
     Raises:
         InvalidArgument: there is no such folder.
     """
+    # What goes wrong is told in words of the command's own: without a handler Python prints log records.
+    logging.getLogger("mnemolens").addHandler(logging.NullHandler())
     if not folder.is_dir():
         raise InvalidArgument(argument, f"{folder} is no folder; name one that exists")
     settings, _ = resolve_settings(SettingsSources(environment=os.environ))  # the store's place is in these

@@ -1,5 +1,6 @@
 """`mnemolens status`, `stats` and `doctor`: the folder in numbers and words."""
 
+import asyncio
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from mnemolens.cli.progress import Progress
 from mnemolens.cli.session import now, opened
 from mnemolens.cli.terminal import Screen, Span, one_line, put_json
 from mnemolens.core.clock import SystemClock
+from mnemolens.core.errors import GraphUnavailable, MnemolensError
 from mnemolens.core.views import MemoryView
 from mnemolens.engine.doctor import Finding, examine
 from mnemolens.engine.json_form import folder_status, journal_status
@@ -97,10 +99,8 @@ def doctor(root: Path | None, *, as_json: bool) -> int:
     """Look at what is on disk; returns the exit code: 1 where something is left for the user to do."""
     with opened(root) as workspace:
         memories = {view.memory.id: view.memory for view in _all(workspace)}
-        graph = workspace.status().graph
         findings = list(examine(workspace.layout, memories, SystemClock()))
-        reason = f": {graph.reason}" if graph.reason else ""
-        findings.append(Finding("graph", "note", f"{graph.state}{reason}"))
+        findings.append(_graph(workspace))
     troubled = any(finding.level == "trouble" for finding in findings)
     if as_json:
         rows = [{"part": one.part, "level": one.level, "text": one.text} for one in findings]
@@ -114,6 +114,34 @@ def doctor(root: Path | None, *, as_json: bool) -> int:
             one_line(finding.text),
         )
     return int(troubled)
+
+
+def _graph(workspace: Workspace) -> Finding:
+    """Opens the graph, which makes a damaged one anew, and compares it with the code."""
+    progress = Progress()
+    folder = workspace.layout.cache_dir / "graphs" / workspace.layout.worktree_id
+    before = {path.name: path.stat().st_ino for path in folder.glob("*.kuzu")}
+    files = workspace.survey(progress.show).files
+    progress.clear()
+    try:
+        [[held]] = asyncio.run(workspace.query("MATCH (f:CodeFile) RETURN count(*)")).rows
+    except GraphUnavailable as error:
+        return Finding("graph", "note", f"{error}; everything but Cypher works without")
+    except MnemolensError as error:
+        return Finding("graph", "trouble", str(error))
+    graph = workspace.status().graph
+    if held != files:
+        where = workspace.layout.cache_dir / "graphs" / workspace.layout.worktree_id
+        return Finding(
+            "graph", "trouble", f"it holds {held} files of {files}; remove {where}, it is made anew"
+        )
+    place = "in a temporary folder" if graph.slot is None else f"in slot {graph.slot}"
+    if graph.reason:
+        return Finding("graph", "note", f"{files} files, {place}: {graph.reason}")
+    file = folder / f"{graph.slot}.kuzu"
+    if file.name in before and before[file.name] != file.stat().st_ino:
+        return Finding("graph", "repaired", f"{file} was damaged or of another version: made anew")
+    return Finding("graph", "fine", f"{files} files, {place}")
 
 
 def _all(workspace: Workspace) -> list[MemoryView]:

@@ -725,6 +725,7 @@ class Workspace:
         self._code.complete = True
         self._configure()
         self._refresh(tuple(self._state.memories()))
+        self._graph.index_complete()
         return IndexReport(len(self._code.index), self._code.index.symbol_count, report.seconds)
 
     def record(self, memory_ids: Sequence[str], now: datetime) -> None:
