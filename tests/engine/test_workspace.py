@@ -542,7 +542,7 @@ class TestOpenedDocuments:
         shop.run(shop.workspace.save_opened(path, text.replace("must stay", "has to stay"), shop.now))
         memory = shop.workspace.get(memory_id, shop.now).view.memory
         assert memory.content.strip() == "Retry has to stay idempotent"
-        shop.run(shop.workspace.close_opened(path))
+        shop.run(shop.workspace.close_opened(path, shop.now))
         assert not path.exists()
 
     def test_saving_unchanged_stores_nothing(self, shop):

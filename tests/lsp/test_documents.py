@@ -130,7 +130,9 @@ async def test_a_memory_is_a_document_that_saves_back(editor, repository):
     assert message.startswith("The memory was not saved: ")
     assert await content()
     editor.close(there)
-    await editor.until(lambda: not file.exists())
+    [message] = await editor.messages()
+    assert str(file) in message, "what is not stored is kept"
+    assert file.read_text() == broken
 
 
 async def test_documents_survive_a_lone_surrogate(vscode, repository):

@@ -1,48 +1,81 @@
 """Memories as documents: `open/<id>.md`, written to be edited by hand and read back when saved.
 
-Owns the document's form and nothing else: a YAML head between `---` lines, then the content as it is. Saving
-compares with the text as it was written, so that only what the user changed is stored.
+Owns the document's form and nothing else: a YAML head between `---` lines, then the content as it is; and
+what a document that was edited means for a memory that may have changed meanwhile. Reads and writes no file.
 """
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 import yaml
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Memory
-from mnemolens.store.opened import OpenedFolder
 
 MAX_NAME = 100
 _RULE = "---"
 _HEAD_FIELDS = ("title", "type", "tags", "importance", "pinned")
+_NULL: Final = "tag:yaml.org,2002:null"
+_HASHED = re.compile(r"[0-9a-f]{32}")
+_OURS: Final = "<<<<<<< your text"
+_BETWEEN: Final = "======="
+_THEIRS: Final = ">>>>>>> the memory, as changed by "
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedDocument:
-    """A memory that was written as a document.
+class Document(NamedTuple):
+    r"""A document's text, read.
 
     Attributes:
-        shown: the fields as they were written, to tell what the user changed.
+        fields: those that it holds, by name.
+        lines: the line (1-based) on which each field begins.
+        text: the whole text, with `\n` and without a byte order mark.
+        body: where in `text` the content begins.
     """
 
-    memory_id: str
-    path: Path
-    shown: dict[str, Any]
+    fields: dict[str, Any]
+    lines: dict[str, int]
+    text: str
+    body: int
+
+
+class Merged(NamedTuple):
+    """What an edited document means for its memory.
+
+    Attributes:
+        changes: the fields to store, with their values.
+        both: fields that were changed here and, to something else, elsewhere.
+    """
+
+    changes: dict[str, Any]
+    both: tuple[str, ...]
 
 
 def file_name(memory_id: str) -> str:
     """The document's name: the id percent-encoded, hashed where that is over 100 bytes."""
     name = quote(memory_id, safe="")
-    if name in {"", ".", ".."}:
-        name = name.replace(".", "%2E")
+    if name.startswith(".") or not name:  # hidden names are the folder's own
+        name = f"%2E{name[1:]}" if name else name
     if len(name) > MAX_NAME:
         name = hashlib.sha256(memory_id.encode()).hexdigest()[:32]
     return f"{name}.md"
+
+
+def id_in_name(name: str) -> str | None:
+    """The id that a document's name spells out; None where the name is none of ours."""
+    memory_id = unquote(name.removesuffix(".md"))
+    return memory_id if file_name(memory_id) == name else None
+
+
+def id_of_hash(name: str, known: Iterable[str]) -> str | None:
+    """The memory whose id is hashed in a document's name; None where no memory known is meant."""
+    if not _HASHED.fullmatch(name.removesuffix(".md")):
+        return None
+    # An encoded byte takes three characters at most, a character four bytes.
+    long = (memory_id for memory_id in known if len(memory_id) * 12 > MAX_NAME)
+    return next((memory_id for memory_id in long if file_name(memory_id) == name), None)
 
 
 def fields_of(memory: Memory) -> dict[str, Any]:
@@ -77,91 +110,193 @@ def render(memory: Memory, notes: Iterable[str]) -> str:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The fields that a saved document holds.
+    """The fields that a saved document holds; see `read_document`."""
+    return read_document(text).fields
+
+
+def read_document(text: str) -> Document:
+    """A saved document, read.
 
     Raises:
-        InvalidArgument: the head is broken; the message says where.
+        InvalidArgument: the head is broken; the message says on which line.
     """
-    lines = text.replace("\r\n", "\n").removeprefix("\ufeff").split("\n")
-    if lines[0].strip() != _RULE or _RULE not in (line.rstrip() for line in lines[1:]):
-        raise InvalidArgument("document", f"must begin with the memory's fields between two {_RULE} lines")
-    end = next(at for at, line in enumerate(lines) if at and line.rstrip() == _RULE)
+    text = plain(text)
+    lines = text.split("\n")
+    if lines[0].rstrip() != _RULE:
+        raise _wrong(1, f"the memory's fields must stand here, between two {_RULE} lines")
+    end = next((at for at, line in enumerate(lines) if at and line.rstrip() == _RULE), None)
+    if end is None:
+        raise _wrong(len(lines), f"the head has no end; put a line {_RULE} after the memory's fields")
+    fields, found = _read_head("\n".join(lines[1:end]))
+    body = sum(len(line) + 1 for line in lines[: end + 1])
+    fields["content"] = _body(text[body:])
+    found["content"] = min(end + 2, len(lines))
+    return Document(fields, found, text, body)
+
+
+def _read_head(head: str) -> tuple[dict[str, Any], dict[str, int]]:
+    """Fields, and their lines in the document."""
     try:
-        head = yaml.safe_load("\n".join(lines[1:end])) or {}
+        return _read_yaml(head)
+    except yaml.reader.ReaderError as error:
+        line = head.count("\n", 0, error.position) + 2
+        raise _wrong(line, f"the character U+{ord(str(error.character)):04X} can't stand here") from None
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" on line {mark.line + 2}" if mark else ""
-        raise InvalidArgument(
-            "document", f"the head can't be read{where}: {getattr(error, 'problem', error)}"
-        ) from None
-    if not isinstance(head, dict):
-        raise InvalidArgument("document", "the head must be lines of the form `name: value`")
-    unknown = [str(name) for name in head if name not in _HEAD_FIELDS]
-    if unknown:
-        raise InvalidArgument(unknown[0], f"is no field; {', '.join(_HEAD_FIELDS)} are")
-    fields: dict[str, Any] = {name: head[name] for name in _HEAD_FIELDS if name in head}
-    if isinstance(fields.get("title"), int | float):
-        fields["title"] = str(fields["title"])
-    if "tags" in fields:
-        tags = fields["tags"] if isinstance(fields["tags"], list) else [fields["tags"]]
-        fields["tags"] = [str(tag) for tag in tags if tag is not None]
-    fields["content"] = _body("\n".join(lines[end + 1 :]))
-    return fields
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        said = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        raise _wrong(mark.line + 2 if mark else 2, f"the head can't be read: {said}") from None
+    except RecursionError:
+        raise _wrong(2, "the head is nested too deep") from None
 
 
-def changes(document: OpenedDocument, fields: dict[str, Any]) -> dict[str, Any]:
-    """What the user changed since the document was written."""
-    return {name: value for name, value in fields.items() if document.shown.get(name) != value}
+def _read_yaml(head: str) -> tuple[dict[str, Any], dict[str, int]]:
+    fields: dict[str, Any] = {}
+    lines: dict[str, int] = {}
+    loader = yaml.SafeLoader(head)
+    try:
+        node = loader.get_single_node()
+        if node is not None and not isinstance(node, yaml.MappingNode):
+            raise _wrong(_line(node), "the head must be lines of the form `name: value`")
+        for key, value in node.value if node is not None else ():
+            name, line = str(key.value), _line(key)
+            if name not in _HEAD_FIELDS:
+                raise _wrong(line, f"{name} is no field; {', '.join(_HEAD_FIELDS)} are")
+            if name in lines:
+                raise _wrong(line, f"{name} stands on line {lines[name]} already")
+            lines[name] = line
+            fields[name] = _value(loader, name, value)
+    finally:
+        loader.dispose()
+    return fields, lines
+
+
+def _value(loader: yaml.SafeLoader, name: str, node: yaml.Node) -> Any:
+    """A field's value; texts are taken as they stand there: `title: Yes` is no truth value."""
+    if name == "tags":
+        nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        return [str(_text(loader, one)) for one in nodes if one.tag != _NULL]
+    if name in {"title", "type"}:
+        return _text(loader, node)
+    try:
+        return loader.construct_object(node, deep=True)
+    except ValueError as error:  # a date that no calendar has
+        raise _wrong(_line(node), f"{name}: {error}") from None
+
+
+def _text(loader: yaml.SafeLoader, node: yaml.Node) -> Any:
+    if isinstance(node, yaml.ScalarNode) and node.tag != _NULL:
+        return node.value
+    return loader.construct_object(node, deep=True)
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 2
+
+
+def _wrong(line: int, message: str) -> InvalidArgument:
+    return InvalidArgument("document", f"line {line}: {message}")
+
+
+def on_its_line(error: InvalidArgument, document: Document) -> InvalidArgument:
+    """The error about a field, with the line on which the document has it."""
+    line = document.lines.get(error.field)
+    if line is None:
+        return error
+    reason = str(error).removeprefix(f"{error.field}: ")
+    return _wrong(line, f"{error.field} {reason}")
+
+
+def plain(text: str) -> str:
+    r"""The text without a byte order mark, its lines ended by `\n`."""
+    return text.replace("\r\n", "\n").removeprefix("\ufeff")
+
+
+def merge(base: Mapping[str, Any] | None, mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> Merged:
+    """Compares three ways, field by field.
+
+    Args:
+        base: the fields from which the document was edited; None where nobody knows: whatever differs
+            may then have been changed on either side.
+        mine: the fields of the document.
+        theirs: the fields of the memory as it is now.
+    """
+    changes: dict[str, Any] = {}
+    both = []
+    for name, value in mine.items():
+        known = base is not None and name in base
+        was = base[name] if base is not None and known else None
+        if alike(name, value, theirs[name]) or (known and alike(name, value, was)):
+            continue
+        if name == "tags":  # tags are merged one by one, as the journal merges them
+            removed = set(was or ()) - set(value)
+            added = [tag for tag in value if tag not in (was or ())]
+            changes[name] = list(dict.fromkeys([*(t for t in theirs[name] if t not in removed), *added]))
+            continue
+        changes[name] = value
+        if not known or not alike(name, theirs[name], was):
+            both.append(name)
+    return Merged(changes, tuple(both))
+
+
+def alike(name: str, one: Any, other: Any) -> bool:
+    """Whether two values of a field would be stored as the same."""
+    if name == "tags":
+        return {str(tag).strip() for tag in one} == {str(tag).strip() for tag in other}
+    if name == "title" and isinstance(one, str) and isinstance(other, str):
+        return one.split() == other.split()
+    return bool(one == other)
+
+
+def all_alike(some: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+    """Whether every field of `some` is as in `others`."""
+    return all(name in others and alike(name, value, others[name]) for name, value in some.items())
+
+
+def with_both(document: Document, theirs: str, by: str) -> str:
+    """The document with both versions of its content, where they differ, in the form that git gives them.
+
+    Args:
+        document: as it was saved.
+        theirs: the memory's content now.
+        by: who changed it.
+    """
+    mine, other = _lines(document.fields["content"]), _lines(_body(theirs))
+    start = 0
+    while start < min(len(mine), len(other)) and mine[start] == other[start]:
+        start += 1
+    end = 0
+    while end < min(len(mine), len(other)) - start and mine[-1 - end] == other[-1 - end]:
+        end += 1
+    marked = [
+        *mine[:start],
+        _OURS,
+        *mine[start : len(mine) - end],
+        _BETWEEN,
+        *other[start : len(other) - end],
+        f"{_THEIRS}{' '.join(by.split())}",
+        *mine[len(mine) - end :],
+    ]
+    body = "\n".join(marked) + "\n"
+    return f"{document.text[: document.body]}\n{body}"
+
+
+def refuse_undecided(document: Document, theirs: Mapping[str, Any]) -> None:
+    """Refuses a document that still holds both versions of its content, as `with_both` wrote them.
+
+    Raises:
+        InvalidArgument: it does; names the line.
+    """
+    known = set(_lines(theirs["content"]))
+    first = document.text.count("\n", 0, document.body) + 1
+    for at, line in enumerate(document.text[document.body :].split("\n")):
+        if (line.rstrip() == _OURS or line.startswith(_THEIRS)) and line not in known:
+            raise _wrong(first + at, "both versions are here; keep what is right, remove this line, and save")
+
+
+def _lines(content: str) -> list[str]:
+    return content.removesuffix("\n").split("\n")
 
 
 def _body(content: str) -> str:
     """Content as a document's body: no blank lines around it, one newline at its end."""
     return content.replace("\r\n", "\n").strip("\n").rstrip() + "\n"
-
-
-class OpenedMemories:
-    """The memories that this process has open as documents. Does file I/O: call it off the loop."""
-
-    def __init__(self, folder: OpenedFolder) -> None:
-        self._folder = folder
-        self._shown: dict[Path, OpenedDocument] = {}
-
-    def id_of(self, path: Path) -> str | None:
-        """The memory whose document this is, or may have been in another session; None for any other file."""
-        shown = self._shown.get(path)
-        if shown is not None:
-            return shown.memory_id
-        if path.parent != self._folder.folder or path.suffix != ".md":
-            return None
-        return unquote(path.stem)
-
-    def write(self, memory: Memory, notes: Iterable[str]) -> Path:
-        """Writes the memory's document.
-
-        Raises:
-            StoreError: the folder can't be written.
-        """
-        path = self._folder.write(file_name(memory.id), render(memory, notes))
-        self._shown[path] = OpenedDocument(memory.id, path, fields_of(memory))
-        return path
-
-    def read(self, path: Path, memory: Memory, text: str) -> dict[str, Any]:
-        """What the user changed in the document's text, as fields of `Workspace.update`.
-
-        Raises:
-            InvalidArgument: the document's head is broken.
-        """
-        shown = self._shown.get(path) or OpenedDocument(memory.id, path, fields_of(memory))
-        found = parse(text)
-        self._shown[path] = OpenedDocument(memory.id, path, {**shown.shown, **found})
-        return changes(shown, found)
-
-    def close(self, path: Path) -> None:
-        """Lets go of the document: the memory itself lives in the journal."""
-        self._shown.pop(path, None)
-        self._folder.close(path.name)
-
-    def close_all(self) -> None:
-        """Lets go of all documents."""
-        self._shown.clear()
-        self._folder.close_all()

@@ -6,16 +6,18 @@ event loop's; the journal, the indexer and document files do their I/O elsewhere
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mnemolens.codegraph.document import Document
 from mnemolens.codegraph.resolve import resolve
 from mnemolens.core.clock import Clock, SystemClock
-from mnemolens.core.errors import InvalidArgument, NotFound
+from mnemolens.core.errors import InvalidArgument, StoreError
 from mnemolens.core.events import Event
 from mnemolens.core.memories import CodeState, Memory, Origin
 from mnemolens.core.settings import Settings
@@ -42,6 +44,7 @@ from mnemolens.core.views import (
     PlaceView,
     Progress,
     RecallView,
+    SavedMemory,
     SessionView,
     SkippedFile,
     TargetView,
@@ -57,7 +60,7 @@ from mnemolens.engine.links import Links
 from mnemolens.engine.listing import Listing
 from mnemolens.engine.loading import Loaded
 from mnemolens.engine.loading import content_hash as source_hash
-from mnemolens.engine.opened import OpenedMemories
+from mnemolens.engine.opened_memories import Memories, OpenedMemories
 from mnemolens.engine.recall import Recall
 from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
 from mnemolens.engine.sessions import Sessions, is_expired
@@ -74,6 +77,9 @@ from mnemolens.store.layout import Layout, find_layout
 from mnemolens.store.merge import MergedState
 from mnemolens.store.opened import OpenedFolder
 from mnemolens.store.symbols import SymbolCache
+
+if TYPE_CHECKING:
+    from mnemolens.engine.exchange import Exchange
 
 T = TypeVar("T")
 
@@ -284,6 +290,7 @@ class Workspace:
         wanted = self._links.take_wanted()
         if wanted:
             await self.commit(Write(tuple(wanted), lambda: None))
+        await self._opened.look(now)
 
     def apply_settings(self, settings: Settings) -> None:
         """Uses other settings from now on; what they change in the index shows after `build_index`."""
@@ -596,6 +603,13 @@ class Workspace:
             return self._writing.unlink_memory(memory_id, target_id, edge_type)
         return self._writing.unlink_code(memory_id, self._where(file, position, None))
 
+    @cached_property
+    def exchange(self) -> "Exchange":
+        """Export, import, daily copies, and purge."""
+        from mnemolens.engine.exchange import Exchange
+
+        return Exchange(self.layout, self._journal, self._state, self._show, self._code, self._merge_slowly)
+
     async def access(self, memory_ids: Sequence[str], now: datetime) -> tuple[MemoryView, ...]:
         """Counts an opening, copying or recall of each memory; not fsynced."""
         memories = [self._writing.memory(memory_id) for memory_id in memory_ids]
@@ -624,36 +638,67 @@ class Workspace:
     # Memories as documents --------------------------------------------------------------------------------
 
     async def open_memories(self, memory_ids: Sequence[str], now: datetime) -> tuple[OpenedMemory, ...]:
-        """Writes memories as Markdown documents to be edited; counts as an access."""
-        await self.access(memory_ids, now)
-        memories = [self._writing.memory(memory_id) for memory_id in dict.fromkeys(memory_ids)]
-        found = []
-        for memory in memories:
-            path = await asyncio.to_thread(self._opened.write, memory, self._notes(memory))
-            found.append(OpenedMemory(memory.id, str(path)))
-        return tuple(found)
+        """Writes memories as Markdown documents to be edited; counts as an access where that can be written.
+
+        Raises:
+            NotFound: no memory has one of the ids.
+            StoreError: a document can be written nowhere.
+        """
+        for memory_id in memory_ids:
+            self._writing.memory(memory_id)
+        with contextlib.suppress(StoreError):
+            await self.access(memory_ids, now)
+        wanted = [self._writing.memory(memory_id) for memory_id in dict.fromkeys(memory_ids)]
+        return tuple([await self._opened.open(memory, now) for memory in wanted])
 
     def opened_id(self, path: Path) -> str | None:
         """The memory whose document the file is."""
-        memory_id = self._opened.id_of(path)
-        return memory_id if memory_id is not None and self._state.memory(memory_id) else None
+        return self._opened.id_of(path)
 
-    async def save_opened(self, path: Path, text: str, now: datetime) -> MemoryChange:
-        """Stores what the user changed in a memory's document.
+    def is_memory_document(self, path: Path) -> bool:
+        """Whether the file is a memory's document, one of a memory that is gone too."""
+        return self._opened.is_document(path)
+
+    def has_opened(self, path: Path) -> bool:
+        """Whether this workspace holds the memory's document."""
+        return self._opened.is_open(path)
+
+    def editor_opened(self, path: Path, text: str) -> None:
+        """The editor shows a memory's document; see `OpenedMemories`."""
+        self._opened.editor_opened(path, text)
+
+    def editor_changed(self, path: Path, changes: Sequence[TextChange]) -> None:
+        """The editor changed a memory's document, without saving it."""
+        self._opened.editor_changed(path, changes)
+
+    def editor_saved(self, path: Path) -> str | None:
+        """The text that the editor saved just now; None where only the disk can tell."""
+        return self._opened.editor_saved(path)
+
+    async def read_back_opened(self, path: Path, now: datetime) -> str:
+        """Stores what was saved in a memory's document while nobody listened; why that can't be, else ""."""
+        await self._catch_up_slowly()
+        return await self._opened.read_back(path, now)
+
+    async def save_opened(self, path: Path, text: str | None, now: datetime) -> SavedMemory:
+        """Stores what the user changed in a memory's document; None as its text takes it from the disk.
 
         Raises:
-            InvalidArgument: the document's head is broken, or a value is not allowed.
+            InvalidArgument: the document can't be read, a value is not allowed, or the content was changed
+                elsewhere too; see `OpenedMemories.save`.
             NotFound: it is no memory's document.
+            StoreError: the journal can't be written.
         """
-        memory_id = self.opened_id(path)
-        if memory_id is None:
-            raise NotFound(f"uri: {path.name} is no memory's document")
-        changes = self._opened.read(path, self._writing.memory(memory_id), text)
-        return await self.commit(self.update(memory_id, changes, now))
+        await self._catch_up_slowly()
+        return await self._opened.save(path, text, now)
 
-    async def close_opened(self, path: Path) -> None:
-        """The editor let go of a memory's document."""
-        await asyncio.to_thread(self._opened.close, path)
+    async def close_opened(self, path: Path, now: datetime) -> str:
+        """The editor let go of a memory's document; why it was kept, "" where it was not."""
+        return await self._opened.close(path, now)
+
+    async def discard_opened(self, path: Path) -> None:
+        """Lets go of a memory's document and of what was not stored of it."""
+        await self._opened.discard(path)
 
     # For a process that answers questions, without a tick ---------------------------------------------------
 
@@ -740,6 +785,20 @@ class Workspace:
 
     # Inside -----------------------------------------------------------------------------------------------
 
+    def _new_opened(self) -> OpenedMemories:
+        async def update(memory_id: str, changes: Mapping[str, Any], now: datetime) -> MemoryChange:
+            return await self.commit(self.update(memory_id, changes, now))
+
+        state = self._state
+        memories = Memories(state.memory, state.memories, state.history, self._notes, update)
+        return OpenedMemories(OpenedFolder(self.layout.store / "open"), memories)
+
+    async def _catch_up_slowly(self) -> None:
+        """`catch_up`, off the loop: what others stored just now must not be overwritten."""
+        events = await asyncio.to_thread(self._journal.refresh)
+        if events:
+            self._merge(events)
+
     @staticmethod
     async def _appended(future: Future[tuple[Event, ...]]) -> tuple[Event, ...]:
         return await asyncio.wrap_future(future)
@@ -795,6 +854,13 @@ class Workspace:
         self._writing.note_content(touched)
         self._listing.note(touched)
         self._refresh(touched)
+
+    async def _merge_slowly(self, events: Sequence[Event]) -> None:
+        """`_merge`, in slices that let other requests in between."""
+        touched = self._state.apply(events)
+        self._writing.note_content(touched)
+        self._listing.note(touched)
+        await self._refresh_slowly(sorted(touched))
 
     def _index(self, file: str, symbols: FileSymbols | None) -> None:
         """The one way into the index; None takes the file out."""

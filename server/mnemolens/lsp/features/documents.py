@@ -4,12 +4,12 @@ Plain functions, because pygls runs them to their end before it reads the next m
 an edit.
 """
 
-import asyncio
 from pathlib import Path
 
 from lsprotocol import types
 
 from mnemolens.core.errors import MnemolensError
+from mnemolens.engine.opened_memories import reason
 from mnemolens.engine.workspace import Workspace
 from mnemolens.lsp.folders import Place
 from mnemolens.lsp.language_server import MnemolensServer
@@ -30,7 +30,13 @@ def register(server: MnemolensServer) -> None:
 def did_open(ls: MnemolensServer, params: types.DidOpenTextDocumentParams) -> None:
     """A document was opened; the editor's text counts from now on."""
     document = params.text_document
-    if path_of_uri(document.uri) is None or _memory(ls, document.uri) is not None:
+    if path_of_uri(document.uri) is None:
+        return
+    memory = _memory(ls, document.uri)
+    if memory is not None:
+        workspace, path = memory
+        workspace.editor_opened(path, whole_text(document.text))
+        ls.spawn(_read_back(ls, workspace, path), "reading a memory's document")
         return
     open_lone_file(ls, document.uri)
     place = ls.folders.locate(document.uri)
@@ -44,6 +50,11 @@ def did_open(ls: MnemolensServer, params: types.DidOpenTextDocumentParams) -> No
 def did_change(ls: MnemolensServer, params: types.DidChangeTextDocumentParams) -> None:
     """A document's text changed."""
     changes = [ls.positions.change_from_client(change) for change in params.content_changes]
+    memory = _memory(ls, params.text_document.uri)
+    if memory is not None:
+        workspace, path = memory
+        workspace.editor_changed(path, changes)
+        return
     ls.texts.change(params.text_document.uri, changes)
     place = ls.folders.locate(params.text_document.uri)
     if place is not None:
@@ -56,7 +67,11 @@ def did_save(ls: MnemolensServer, params: types.DidSaveTextDocumentParams) -> No
     """A document was saved: code is settled, a memory is stored."""
     memory = _memory(ls, params.text_document.uri)
     if memory is not None:
-        ls.spawn(_save_memory(ls, *memory, params.text), "saving a memory")
+        workspace, path = memory
+        text = workspace.editor_saved(path)
+        if params.text is not None:
+            text = whole_text(params.text)
+        ls.spawn(_save_memory(ls, workspace, path, text), "saving a memory")
         return
     place = ls.folders.locate(params.text_document.uri)
     if place is not None:
@@ -69,7 +84,7 @@ def did_close(ls: MnemolensServer, params: types.DidCloseTextDocumentParams) -> 
     memory = _memory(ls, params.text_document.uri)
     if memory is not None:
         workspace, path = memory
-        ls.spawn(workspace.close_opened(path), "closing a memory")
+        ls.spawn(_close_memory(ls, workspace, path), "closing a memory")
         return
     ls.texts.close(params.text_document.uri)
     place = ls.folders.locate(params.text_document.uri)
@@ -83,22 +98,39 @@ async def _close(ls: MnemolensServer, place: Place) -> None:
 
 
 def _memory(ls: MnemolensServer, uri: str) -> tuple[Workspace, Path] | None:
-    """The workspace whose memory this document is, and its path; None for every other document."""
+    """The workspace whose memory this document is, and its path; None for every other document.
+
+    Linked worktrees share one store: the one that opened the document comes first.
+    """
     path = path_of_uri(uri)
     if path is None or path.suffix != ".md":
         return None
-    for folder in ls.folders:
-        if folder.workspace.opened_id(path) is not None:
-            return folder.workspace, path
-    return None
+    found = [folder.workspace for folder in ls.folders if folder.workspace.is_memory_document(path)]
+    if not found:
+        return None
+    return next((workspace for workspace in found if workspace.has_opened(path)), found[0]), path
+
+
+async def _read_back(ls: MnemolensServer, workspace: Workspace, path: Path) -> None:
+    trouble = await workspace.read_back_opened(path, ls.now())
+    if trouble:
+        ls.show(types.MessageType.Warning, f"{path.name} holds text that is not stored: {trouble}")
+    ls.lenses_may_have_changed()
 
 
 async def _save_memory(ls: MnemolensServer, workspace: Workspace, path: Path, text: str | None) -> None:
-    if text is None:
-        text = await asyncio.to_thread(path.read_text, encoding="utf-8", errors="replace")
     try:
-        await workspace.save_opened(path, whole_text(text), ls.now())
+        saved = await workspace.save_opened(path, text, ls.now())
     except MnemolensError as error:
-        ls.show(types.MessageType.Error, f"The memory was not saved: {error}")
+        ls.show(types.MessageType.Error, f"The memory was not saved: {reason(error)}")
         return
+    for warning in saved.warnings:
+        ls.show(types.MessageType.Warning, f"{saved.view.memory.title}: {warning}")
+    ls.lenses_may_have_changed()
+
+
+async def _close_memory(ls: MnemolensServer, workspace: Workspace, path: Path) -> None:
+    trouble = await workspace.close_opened(path, ls.now())
+    if trouble:
+        ls.show(types.MessageType.Warning, f"{path} is kept, since its text is not stored: {trouble}")
     ls.lenses_may_have_changed()
