@@ -773,8 +773,7 @@ class TestBadInput:
         token = "ghp_" + "A1b2C3d4E5f6G7h8I9" * 2
         kept = shop.remember("clean words", tags=("t",))
         shop.clock.advance(1)
-        shop.commit(shop.workspace.update(kept, {"tags": [token]}, shop.now))
-        shop.commit(shop.workspace.update(kept, {"tags": ["t"]}, shop.now))
+        shop.events(put_memory(kept, {}, tags_add=[token]), put_memory(kept, {}, tags_remove=[token]))
         lossless = shop.lines(tmp_path / "out.jsonl")
         path = write_lines(
             tmp_path / "x.jsonl",

@@ -5,11 +5,9 @@ is about other memories stays byte for byte, unknown and corrupt lines too, unle
 The purge event itself stays, so that nobody brings the memory back. Who may rewrite what is `journal.py`'s.
 """
 
-import contextlib
 import json
 import os
 import re
-import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -33,7 +31,6 @@ _BOM: Final = b"\xef\xbb\xbf"
 _OWNER: Final = re.compile(rb'"(?:memory|node)":\s*("(?:[^"\\]|\\.)*")')
 """Of an event the first such key is its own: before it stand only strings, whose quotes are escaped."""
 _PURGE_OP: Final = b'"op":"memory.purge"'
-_STALE_SECONDS: Final = 60
 _NO_BIRTH: Final = BirthRecord(
     file="",
     qualname="",
@@ -108,21 +105,23 @@ def segments_in(folder: Path) -> list[Path]:
 
 
 def remove_document(folder: Path, name: str) -> bool:
-    """Remove a memory's document from `open/`, whoever has it open; True if there was one.
+    """Remove a memory's document from `open/`, whoever has it open, and what stands beside it.
+
+    Returns:
+        Whether there was one.
 
     Raises:
         OSError: it is there and can't be removed.
     """
-    oldest = time.time() - _STALE_SECONDS
-    for left in folder.glob(".*.tmp"):  # by a process that was killed while it wrote one
-        with contextlib.suppress(OSError):
-            if left.stat().st_mtime < oldest:
-                left.unlink()
-    try:
-        (folder / name).unlink()
-    except FileNotFoundError:
-        return False
-    return True
+    shown = f".{name}.shown"
+    half_written = tuple(f".{whole[:100]}." for whole in (name, shown))
+    removed = False
+    for path in folder.glob("*") if folder.is_dir() else ():
+        is_left = path.suffix == ".tmp" and path.name.startswith(half_written)
+        if path.name in {name, shown} or is_left:
+            path.unlink(missing_ok=True)
+            removed = True
+    return removed
 
 
 def _rewritten(path: Path, purged: Collection[str]) -> Iterator[bytes]:
