@@ -129,6 +129,7 @@ class TestRefused:
             ";",
             "// only a comment",
             "RETURN 1 " + " " * MAX_QUERY,
+            "RETURN " + "(" * 50 + "1" + ")" * 50,
         ],
     )
     def test_what_can_not_be_read(self, cypher):

@@ -221,7 +221,11 @@ class GraphSync:
         """
         given = check_query(cypher, parameters)
         await self.flush()
-        return await _taken(self._store.query(cypher, given, limit))
+        try:
+            return await _taken(self._store.query(cypher, given, limit))
+        finally:
+            if self._store.is_lost:
+                self._noted.set()  # a query that had to be stopped took the graph with it: `run` builds it
 
     def close(self) -> None:
         """Closes the file and lets go of the slot. What waits is not written: it is derived."""
@@ -244,7 +248,7 @@ class GraphSync:
     async def _write(self) -> WriteReport | None:
         # No await between the last look at the model and here: all rows are of one moment.
         written, self._written = self._written, {}
-        built, self._built = self._built, False  # what fails below leaves it so
+        built, self._built = self._built and not self._store.is_lost, False  # what fails below leaves it so
         report: WriteReport | None = None
         if built:
             changes = differences((before, self._rows.get(unit, NO_ROWS)) for unit, before in written.items())

@@ -1,25 +1,20 @@
-"""The graph database: the only module that imports kuzu, and knows its texts and habits.
+"""The graph: one file in a slot of its own, written and read by a process of its own, asked by one thread.
 
-A `GraphStore` is one graph file in a slot of its own. One thread owns the only connection and does everything
-in turn; callers get futures. All of it is derived: a file of which anything is doubtful (not closed in good
-order, not to be opened, of another schema or database version) is removed and built anew, and nothing else
-ever waits for that. It decides nothing about what belongs into the graph: see `engine/graph_sync.py`.
+Everything is done in turn; callers get futures. All of it is derived: whatever was in the slot is removed and
+the graph built anew, at each start and whenever anything is doubtful, so that no damaged, locked or outdated
+file is ever opened; nothing else waits for that. It decides nothing about what belongs into the graph (see
+`engine/graph_sync.py`), and knows nothing of kuzu (see `graph_database.py`).
 """
 
-import csv
 import errno
-import json
+import importlib.util
 import logging
 import queue
-import re
-import shutil
-import tempfile
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -27,17 +22,9 @@ from mnemolens.core.clock import Clock
 from mnemolens.core.errors import GraphUnavailable, InvalidArgument
 from mnemolens.core.views import GraphState
 from mnemolens.store.graph_cypher import check_query
-from mnemolens.store.graph_results import QueryResult, plain
-from mnemolens.store.graph_schema import (
-    MEMORY_TABLES,
-    NODE_TABLES,
-    REL_KINDS,
-    Changes,
-    NodeUpdate,
-    Row,
-    Rows,
-    schema_statements,
-)
+from mnemolens.store.graph_process import DatabaseError, GraphProcess, ProcessEnded
+from mnemolens.store.graph_results import QueryResult
+from mnemolens.store.graph_schema import Changes, Row, Rows
 from mnemolens.store.graph_slots import NoSlot, Slot, clear_free, sweep, take_slot, temporary_slot
 
 log = logging.getLogger(__name__)
@@ -46,26 +33,9 @@ _T = TypeVar("_T")
 
 QUERY_SECONDS: Final = 5.0
 MAX_ROWS: Final = 1000
-COPY_FROM: Final = 300
-"""Relations from which a COPY is quicker than a statement each."""
-
-_POOL: Final = 64 << 20
-_BUILD_POOL: Final = 256 << 20
-_POOL_A_RELATION: Final = 800
-"""Bytes of buffer pool that a bulk load wants for each relation."""
-
-_MAX_POOL: Final = 2 << 30
-_MAX_FILE: Final = 1 << 34
-_MAX_GROWTH: Final = 1 << 30
-"""Bytes that the process may grow by during one query of the user's."""
-
-_JOINED: Final = 4
 _MAX_LOSSES: Final = 3
-_CHUNK: Final = 500
-_LABELS: Final = re.compile(r"LABEL\((\w+)\._ID,\[[^]]*\]\)")
-"""The database names a column of `label(x)` by all the labels that x could have."""
-
-_SPECIAL_IN_PATHS: Final = frozenset("*?[]{}")
+_PORTION: Final = 400
+"""Rows handed to the process at a time: few, so that nobody waits for the interpreter."""
 
 
 class GraphLost(Exception):
@@ -77,7 +47,7 @@ class WriteReport(NamedTuple):
 
     Attributes:
         statements: how many were executed, without BEGIN and COMMIT.
-        seconds: in the graph's thread.
+        seconds: until it was done, without waiting for its turn.
     """
 
     statements: int
@@ -85,7 +55,7 @@ class WriteReport(NamedTuple):
 
 
 class GraphStore:
-    """One graph file. Methods may be called from any thread, and return at once.
+    """One graph. Methods may be called from any thread, and return at once.
 
     Args:
         folder: `graphs/<worktree>` in the cache.
@@ -99,8 +69,7 @@ class GraphStore:
         self._thread: threading.Thread | None = None
         self._state = GraphState("off", None, "it was not started yet")
         self._slot: Slot | None = None
-        self._database: _Database | None = None
-        self._kuzu: Any = None
+        self._process: GraphProcess | None = None
         self._losses = 0
         self._closing = False
 
@@ -114,8 +83,13 @@ class GraphStore:
         """Whether there is no graph and will be none in this process."""
         return self._state.state == "off"
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether there is no graph to write to or ask, but there can be: `build` it."""
+        return self._state.state == "building"
+
     def open(self) -> Future[None]:
-        """Takes a slot. The graph is empty afterwards, and answers once it was built; see `state`."""
+        """Takes a slot. There is a graph once it was built; see `state`."""
         if self._thread is None:
             self._state = GraphState("starting", None, None)
             self._thread = threading.Thread(target=self._run, name="mnemolens-graph", daemon=True)
@@ -135,7 +109,7 @@ class GraphStore:
 
         Raises:
             GraphLost: (in the future) they could not be written: build the graph anew.
-            GraphUnavailable: (in the future) there is no graph.
+            GraphUnavailable: (in the future) there is no graph, nor can there be.
         """
         return self._submit(lambda: self._write(changes))
 
@@ -156,16 +130,17 @@ class GraphStore:
         return self._submit(lambda: clear_free(self._folder.parent))
 
     def close(self, timeout: float = 5.0) -> None:
-        """Ends what runs, closes the file in good order and lets go of the slot; again is harmless."""
+        """Lets go of the slot; what takes longer than half a second is ended. Again is harmless."""
         thread = self._thread
         if thread is None or self._closing:
             return
         self._closing = True
-        database = self._database
-        if database is not None:
-            database.interrupt()
         self._jobs.put(None)
-        thread.join(timeout)
+        thread.join(0.5)
+        process = self._process
+        if thread.is_alive() and process is not None:
+            process.kill()
+            thread.join(timeout)
 
     # The thread -------------------------------------------------------------------------------------------
 
@@ -192,22 +167,18 @@ class GraphStore:
         while (job := self._jobs.get()) is not None:
             job()
         self._shut()
+        self._state = GraphState("off", None, "it was closed")
         with suppress(queue.Empty):
-            while True:
+            while True:  # submitted while we closed: they are told so
                 late = self._jobs.get_nowait()
                 if late is not None:
                     late()
 
     def _open(self) -> None:
-        if self._kuzu is None:
-            try:
-                import kuzu
-            except Exception as error:  # noqa: BLE001 - a broken wheel raises anything
-                missing = isinstance(error, ModuleNotFoundError) and error.name == "kuzu"
-                self._off("kuzu is not installed" if missing else f"kuzu can't be loaded: {error}")
-                return
-            self._kuzu = kuzu
-        if self._slot is not None:
+        if self._slot is not None or self.is_off:
+            return
+        if not _is_installed():
+            self._off("kuzu is not installed")
             return
         sweep(self._folder.parent, self._clock.now())
         try:
@@ -225,13 +196,19 @@ class GraphStore:
         self._state = GraphState("off", None, reason)
 
     def _shut(self) -> None:
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        self._end_process()
         if self._slot is not None:
             self._slot.release()
             self._slot = None
-        self._state = GraphState("off", None, "it was closed")
+
+    def _end_process(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
+
+    def _unavailable(self) -> GraphUnavailable:
+        reason = f": {self._state.reason}" if self._state.reason else ""
+        return GraphUnavailable(f"the graph is {self._state.state}{reason}")
 
     # Building ---------------------------------------------------------------------------------------------
 
@@ -241,27 +218,37 @@ class GraphStore:
             self._state = GraphState("building", slot.number, slot.reason)
             try:
                 statements = self._build_in(slot, units)
-            except Exception as error:  # noqa: BLE001 - kuzu raises RuntimeError for everything
+            except (DatabaseError, ProcessEnded, OSError) as error:
+                self._end_process()  # it may still have the file open
+                if self._closing:
+                    break
                 self._leave(slot, error)
             else:
                 self._state = GraphState("ready", slot.number, slot.reason)
                 return WriteReport(statements, time.perf_counter() - begun)
-        raise GraphUnavailable(f"the graph is off: {self._state.reason}")
+        raise self._unavailable()
 
     def _build_in(self, slot: Slot, units: Sequence[Rows]) -> int:
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        if self._process is None:
+            self._process = GraphProcess()
+        process = self._process
+        process.call("close")
         slot.clear()
-        relations = sum(len(rows.rels) for rows in units)
-        database = _Database(self._kuzu, slot.new_file, pool=_BUILD_POOL + _POOL_A_RELATION * relations)
-        try:
-            database.load(units, slot.new_file)
-        finally:
-            statements = database.statements
-            database.close()
+        file = str(slot.new_file)
+        relations = 0
+        nodes: list[Row] = []
+        rels: list[Row] = []
+        for rows in units:
+            nodes += rows.nodes
+            rels += rows.rels
+            relations += len(rows.rels)
+            while len(nodes) + len(rels) > _PORTION:
+                process.call("take", file, nodes[:_PORTION], rels[:_PORTION])
+                del nodes[:_PORTION], rels[:_PORTION]
+        process.call("take", file, nodes, rels)
+        statements: int = process.call("load", file, relations)
         slot.accept()
-        self._database = _Database(self._kuzu, slot.file)
+        process.call("open", str(slot.file))
         return statements
 
     def _leave(self, slot: Slot, error: Exception) -> None:
@@ -274,8 +261,8 @@ class GraphStore:
         self._slot = None
         try:
             if slot.number is None:
-                self._off(f"{slot.reason or 'the graph file can not be used'}; {reason}")
-            elif _is_locked(error):
+                self._off(f"{slot.reason}, nor can the temporary one ({reason})")
+            elif isinstance(error, DatabaseError) and error.kind == "locked":
                 self._take(take_slot(self._folder, above=slot.number))
             else:
                 self._take(temporary_slot(f"the cache folder can't be used ({reason})"))
@@ -285,396 +272,88 @@ class GraphStore:
     # Writing ----------------------------------------------------------------------------------------------
 
     def _write(self, changes: Changes) -> WriteReport:
-        database, slot = self._open_database()
+        process = self._ready()
+        if process is None:
+            raise GraphLost(self._state.reason or "it is not built")
         begun = time.perf_counter()
-        before = database.statements
-        copies = len(changes.add_rels) > COPY_FROM
-        for last in (copies, True):
-            try:
-                database.apply(changes, slot.file)
-            except Exception as error:
-                # A COPY that raised may have been committed all the same: never again on top of it.
-                if last:
-                    self._lost(slot, error)
-                    raise GraphLost(_in_words(error)) from error
-                log.warning("writing to the graph failed, once more: %s", error)
-            else:
-                break
+        try:
+            statements = self._apply(process, changes)
+        except (DatabaseError, ProcessEnded) as error:
+            if isinstance(error, ProcessEnded):
+                self._end_process()
+            self._lost(f"writing failed ({error})")
+            raise GraphLost(_in_words(error)) from error
         self._losses = 0
-        return WriteReport(database.statements - before, time.perf_counter() - begun)
+        return WriteReport(statements, time.perf_counter() - begun)
 
-    def _lost(self, slot: Slot, error: Exception) -> None:
+    @staticmethod
+    def _apply(process: GraphProcess, changes: Changes) -> int:
+        try:
+            return int(process.call("apply", changes))
+        except DatabaseError as error:
+            # A COPY that raised may have been committed all the same: never again on top of it.
+            if len(changes.add_rels) > _COPY_FROM:
+                raise
+            log.warning("writing to the graph failed, once more: %s", error)
+            return int(process.call("apply", changes))
+
+    def _lost(self, reason: str) -> None:
+        """What the file holds is not known, or not what it should."""
         self._losses += 1
-        log.warning("the graph is built anew: writing failed: %s", error)
         if self._losses > _MAX_LOSSES:
-            self._off(f"writing to it failed again and again ({_in_words(error)})")
+            self._off(f"it was lost again and again ({reason})")
             return
-        self._state = GraphState("building", slot.number, f"writing failed ({_in_words(error)})")
+        log.warning("the graph is to be built anew: %s", reason)
+        self._state = GraphState("building", self._slot.number if self._slot else None, reason)
 
-    def _open_database(self) -> "tuple[_Database, Slot]":
-        if self._database is None or self._slot is None:
-            state = self._state
-            raise GraphUnavailable(
-                f"the graph is {state.state}" + (f": {state.reason}" if state.reason else "")
-            )
-        return self._database, self._slot
+    def _ready(self) -> GraphProcess | None:
+        """The process with the open file; None where it is to be built first.
+
+        Raises:
+            GraphUnavailable: there is no graph, nor can there be.
+        """
+        if self._slot is None:
+            raise self._unavailable()
+        return self._process if self._state.state == "ready" else None
 
     # Reading ----------------------------------------------------------------------------------------------
 
     def _query(self, cypher: str, parameters: dict[str, Any], limit: int) -> QueryResult:
-        database, _ = self._open_database()
-        return database.read(cypher, parameters, limit)
-
-
-class _Database:
-    """An open graph file and its one connection. Belongs to one thread, but for `interrupt`.
-
-    Attributes:
-        statements: executed so far.
-    """
-
-    def __init__(self, kuzu: Any, file: Path, *, pool: int = _POOL) -> None:
-        self._kuzu = kuzu
-        self.statements = 0
-        self._prepared: dict[str, Any] = {}
-        self._database = kuzu.Database(
-            str(file),
-            buffer_pool_size=min(pool, _MAX_POOL),
-            max_num_threads=1,
-            max_db_size=_MAX_FILE,
-            auto_checkpoint=False,
-        )
-        self._connection = kuzu.Connection(self._database, num_threads=1)
-        self._connection.execute("CALL force_checkpoint_on_close=false")
-
-    def interrupt(self) -> None:
-        """Stops the statement that runs, from any thread."""
-        with suppress(RuntimeError):
-            self._connection.interrupt()
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._prepared.clear()
-        with suppress(RuntimeError):
-            self._connection.close()
-        with suppress(RuntimeError):
-            self._database.close()
-
-    def _execute(self, statement: str, parameters: dict[str, Any] | None = None) -> Any:
-        """Executes a statement of ours; with parameters it is prepared once."""
-        self.statements += 1
-        if parameters is None:
-            return self._connection.execute(statement)
-        prepared = self._prepared.get(statement)
-        if prepared is None:
-            # Not `prepare`, which warns of its own end; `execute` alone plans anew each time.
-            prepared = self._kuzu.PreparedStatement(self._connection, statement)
-            self._prepared[statement] = prepared
-        return self._connection.execute(prepared, parameters)
-
-    def _must_find(self, statement: str, parameters: dict[str, Any]) -> None:
-        """Executes a statement that ends in RETURN and has to match something."""
-        if not self._execute(statement, parameters).has_next():
-            raise LookupError(f"nothing there for {statement!r}")
-
-    @contextmanager
-    def _transaction(self, kind: str = "") -> Iterator[None]:
-        self._connection.execute(f"BEGIN TRANSACTION{kind}")
+        process = self._ready()
+        if process is None:
+            raise self._unavailable()
+        begun = time.perf_counter()
+        rows: list[Row] = []
         try:
-            yield
-        except BaseException:
-            # An error has rolled it back already; then there is nothing left to end.
-            with suppress(RuntimeError):
-                self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
-
-    # Loading ----------------------------------------------------------------------------------------------
-
-    def load(self, units: Sequence[Rows], file: Path) -> None:
-        """Fills the empty file."""
-        with self._transaction():
-            for statement in schema_statements():
-                self._execute(statement)
-        with _load_folder(file) as place:
-            for table, path in _write_nodes(units, place).items():
-                self._execute(f"COPY {table} FROM {_quoted(path)}")
-                path.unlink()
-            for kind, path in _write_rels((row for rows in units for row in rows.rels), place).items():
-                self._copy_rels(kind, path)
-                path.unlink()
-        self._execute("CHECKPOINT")
-
-    def _copy_rels(self, kind: str, path: Path) -> None:
-        table, source, target = REL_KINDS[kind]
-        pair = f"from='{source}', to='{target}', " if len(table.pairs) > 1 else ""
-        self._execute(
-            f"COPY {table.name} FROM {_quoted(path)} ({pair}HEADER=false, PARALLEL=false, AUTO_DETECT=false, "
-            f"ESCAPE='\"', QUOTE='\"')"
-        )
-
-    # Differences ------------------------------------------------------------------------------------------
-
-    def apply(self, changes: Changes, file: Path) -> None:
-        """Writes the differences in one transaction."""
-        with self._transaction():
-            for row in changes.drop_rels:
-                self._execute(*_drop_rel(row))
-            for table, key in changes.drop_nodes:
-                name = NODE_TABLES[table][0].name
-                self._execute(f"MATCH (n:{table} {{{name}: $key}}) DETACH DELETE n", {"key": key})
-            for update in changes.set_nodes:
-                self._must_find(*_set_node(update))
-            for nodes in _cut(changes.add_nodes, _JOINED):
-                self._execute(*_add_nodes(nodes))
-            for row in changes.set_rels:
-                self._must_find(*_set_rel(row))
-            if len(changes.add_rels) > COPY_FROM:
-                with _load_folder(file) as place:
-                    for kind, path in _write_rels(changes.add_rels, place).items():
-                        self._copy_rels(kind, path)
-            else:
-                for rels in _joined(changes.add_rels):
-                    self._must_find(*_add_rels(rels))
-
-    # Queries ----------------------------------------------------------------------------------------------
-
-    def read(self, cypher: str, parameters: dict[str, Any], limit: int) -> QueryResult:
-        """Answers a query that `check_query` let pass."""
-        watch = _Watch(self.interrupt)
-        try:
-            with self._transaction(" READ ONLY"), watch:
-                result = self._connection.execute(cypher, parameters)
-                if isinstance(result, list):
-                    raise InvalidArgument("cypher", "one statement at a time")
-                columns = tuple(_LABELS.sub(r"LABEL(\1)", name) for name in result.get_column_names())
-                rows: list[tuple[Any, ...]] = []
-                while len(rows) < limit and result.has_next() and not watch.fired:
-                    rows.append(tuple(plain(value) for value in result.get_next()))
-                truncated = bool(result.has_next())
-                result.close()
-        except (RuntimeError, MemoryError) as error:
-            raise InvalidArgument("cypher", watch.fired or _in_words(error)) from error
-        if watch.fired:
-            raise InvalidArgument("cypher", watch.fired)
-        return QueryResult(columns, tuple(rows), truncated)
+            process.call("read", cypher, parameters, limit, QUERY_SECONDS, on_rows=rows.extend)
+        except DatabaseError as error:
+            raise InvalidArgument("cypher", str(error)) from error
+        except ProcessEnded as error:
+            # It heeded no interrupt, or ended the database: the query's doing, not a fault that comes again.
+            self._losses = 0
+            self._end_process()
+            self._lost("a query had to be stopped")
+            if self._closing:
+                raise GraphUnavailable("the graph is closed") from error
+            late = time.perf_counter() - begun >= QUERY_SECONDS
+            words = f"was stopped after {QUERY_SECONDS:g} seconds" if late else "is too much for the database"
+            raise InvalidArgument("cypher", f"{words}: narrow it or add a LIMIT") from error
+        columns, *found = rows
+        return QueryResult(tuple(columns), tuple(found[:limit]), len(found) > limit)
 
 
-class _Watch:
-    """Interrupts a query that takes too long, or lets the process grow too much.
-
-    Attributes:
-        fired: why it was interrupted, in words; "" while it was not.
-    """
-
-    def __init__(self, interrupt: Callable[[], None]) -> None:
-        self._interrupt = interrupt
-        self._done = threading.Event()
-        self.fired = ""
-
-    def __enter__(self) -> None:
-        threading.Thread(target=self._watch, name="mnemolens-graph-watch", daemon=True).start()
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-
-    def _watch(self) -> None:
-        deadline = time.monotonic() + QUERY_SECONDS
-        start = _resident()
-        while not self._done.wait(0.05):
-            if time.monotonic() > deadline:
-                self.fired = f"was stopped after {QUERY_SECONDS:g} seconds: narrow it or add a LIMIT"
-            elif _resident() - start > _MAX_GROWTH:
-                self.fired = "needs too much memory: narrow it or add a LIMIT"
-            if self.fired:
-                self._interrupt()
+_COPY_FROM: Final = 300  # as `graph_database.COPY_FROM`, which only its process may import
 
 
-def _resident() -> int:
-    """Bytes of memory that the process uses; 0 where the system does not say."""
+def _is_installed() -> bool:
+    """Whether kuzu can be imported, without doing so."""
     try:
-        return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * 4096
-    except (OSError, ValueError, IndexError):
-        return 0
+        return importlib.util.find_spec("kuzu") is not None
+    except (ImportError, ValueError):
+        return False
 
 
-# Statements ---------------------------------------------------------------------------------------------
-
-_Statement = tuple[str, dict[str, Any]]
-
-
-def _value(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _key_name(table: str) -> str:
-    return NODE_TABLES[table][0].name
-
-
-def _ends(row: Row) -> tuple[str, dict[str, Any]]:
-    kind = REL_KINDS[row[0]]
-    pattern = (
-        f"(a:{kind.source} {{{_key_name(kind.source)}: $a}})-[r:{kind.table.name}]->"
-        f"(b:{kind.target} {{{_key_name(kind.target)}: $b}})"
-    )
-    table = kind.table
-    parameters = {"a": row[1], "b": row[2]}
-    where = []
-    for place in range(table.identity):
-        where.append(f"r.{table.columns[place].name} = $i{place}")
-        parameters[f"i{place}"] = row[3 + place]
-    return f"MATCH {pattern}" + (f" WHERE {' AND '.join(where)}" if where else ""), parameters
-
-
-def _drop_rel(row: Row) -> _Statement:
-    match, parameters = _ends(row)
-    return f"{match} DELETE r", parameters
-
-
-def _set_rel(row: Row) -> _Statement:
-    match, parameters = _ends(row)
-    table = REL_KINDS[row[0]].table
-    sets = []
-    for place in range(table.identity, len(table.columns)):
-        sets.append(f"r.{table.columns[place].name} = $v{place}")
-        parameters[f"v{place}"] = row[3 + place]
-    return f"{match} SET {', '.join(sets)} RETURN 1", parameters
-
-
-def _set_node(update: NodeUpdate) -> _Statement:
-    columns = NODE_TABLES[update.table]
-    sets = ", ".join(f"n.{columns[place].name} = $v{place}" for place in update.columns)
-    parameters = {f"v{p}": _value(v) for p, v in zip(update.columns, update.values, strict=True)}
-    return (
-        f"MATCH (n:{update.table} {{{columns[0].name}: $key}}) SET {sets} RETURN 1",
-        {"key": update.key, **parameters},
-    )
-
-
-def _add_nodes(rows: Sequence[Row]) -> _Statement:
-    parts, parameters = [], {}
-    for number, row in enumerate(rows):
-        columns = NODE_TABLES[row[0]]
-        names = ", ".join(f"{column.name}: $n{number}_{place}" for place, column in enumerate(columns))
-        parts.append(f"(:{row[0]} {{{names}}})")
-        parameters.update({f"n{number}_{place}": _value(value) for place, value in enumerate(row[1:])})
-    return f"CREATE {', '.join(parts)}", parameters
-
-
-def _add_rels(rows: Sequence[Row]) -> _Statement:
-    """Relations from one node, in one statement."""
-    first = REL_KINDS[rows[0][0]]
-    matches = [f"(a:{first.source} {{{_key_name(first.source)}: $a}})"]
-    creates, parameters = [], {"a": rows[0][1]}
-    for number, row in enumerate(rows):
-        kind = REL_KINDS[row[0]]
-        matches.append(f"(b{number}:{kind.target} {{{_key_name(kind.target)}: $b{number}}})")
-        names = ", ".join(f"{c.name}: $v{number}_{p}" for p, c in enumerate(kind.table.columns))
-        creates.append(f"(a)-[:{kind.table.name}{f' {{{names}}}' if names else ''}]->(b{number})")
-        parameters[f"b{number}"] = row[2]
-        parameters.update({f"v{number}_{place}": value for place, value in enumerate(row[3:])})
-    return f"MATCH {', '.join(matches)} CREATE {', '.join(creates)} RETURN 1", parameters
-
-
-def _joined(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """Relations to make in one statement each: a memory's few together, else one by one.
-
-    Each shape of statement is planned once, which costs more than it saves where shapes are many.
-    """
-    memories = set(MEMORY_TABLES.values())
-    few: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in rows:
-        kind = REL_KINDS[row[0]]
-        if kind.source in memories:
-            few[kind.source, row[1]].append(row)
-        else:
-            yield [row]
-    for group in few.values():
-        yield from _cut(sorted(group, key=lambda row: row[0]), _JOINED)
-
-
-def _cut(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
-
-
-# Files to load from -------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _load_folder(file: Path) -> Iterator[Path]:
-    """A folder for files to COPY from; the database would take some characters in its path for a pattern."""
-    special = _SPECIAL_IN_PATHS & set(str(file))
-    place = Path(tempfile.mkdtemp(prefix=f"{file.stem}.load-", dir=None if special else file.parent))
-    try:
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-
-
-def _quoted(path: Path) -> str:
-    text = path.as_posix().replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{text}'"
-
-
-def _write_nodes(units: Iterable[Rows], place: Path) -> dict[str, Path]:
-    """One JSON file a table: unlike CSV, it tells an empty text from none."""
-    tables: dict[str, list[str]] = defaultdict(list)
-    found: dict[str, Path] = {}
-
-    def flush(table: str) -> None:
-        path = found.setdefault(table, place / f"{table}.json")
-        with path.open("a", encoding="ascii") as stream:
-            stream.write("".join(tables.pop(table)))
-
-    names = {table: [column.name for column in columns] for table, columns in NODE_TABLES.items()}
-    for rows in units:
-        for row in rows.nodes:
-            table = row[0]
-            record = dict(zip(names[table], row[1:], strict=True))
-            tables[table].append(json.dumps(record, default=str) + "\n")
-            if len(tables[table]) >= _CHUNK:
-                flush(table)
-    for table in list(tables):
-        flush(table)
-    return found
-
-
-def _write_rels(rels: Iterable[Row], place: Path) -> dict[str, Path]:
-    """One CSV file a kind of relation. Their properties are never empty texts, so an empty field is none."""
-    kinds: dict[str, list[Row]] = defaultdict(list)
-    found: dict[str, Path] = {}
-
-    def flush(kind: str) -> None:
-        path = found.setdefault(kind, place / f"{kind.replace('|', '-')}.csv")
-        with path.open("a", encoding="utf-8", newline="") as stream:
-            csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(kinds.pop(kind))
-
-    for row in rels:
-        kinds[row[0]].append(row[1:])
-        if len(kinds[row[0]]) >= _CHUNK:
-            flush(row[0])
-    for kind in list(kinds):
-        flush(kind)
-    return found
-
-
-# The database's texts -----------------------------------------------------------------------------------
-
-
-def _is_locked(error: Exception) -> bool:
-    return "could not set lock on file" in str(error).lower()
-
-
-def _in_words(error: BaseException) -> str:
-    """The database's message, or the system's, as one line for a person."""
+def _in_words(error: Exception) -> str:
     if isinstance(error, OSError):
         return "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
-    text = " ".join(str(error).split())
-    if "buffer pool is full" in text or "bad_alloc" in text or isinstance(error, MemoryError):
-        return "needs too much memory: narrow it or add a LIMIT"
-    if "No space left" in text:
-        return "the disk is full"
-    if "could not set lock on file" in text.lower():
-        return "another process has it open"
-    return text.removeprefix("Binder exception: ").removeprefix("Runtime exception: ") or "unknown error"
+    return str(error)

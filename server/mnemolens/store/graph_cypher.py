@@ -21,6 +21,9 @@ MAX_RANGE: Final = 100_000
 """The longest list that `range` may make, and the longest padding: the database makes it in one go."""
 
 _MAX_DEPTH: Final = 8
+_MAX_BRACKETS: Final = 40
+"""Brackets in brackets: reading more takes the database longer than anybody waits."""
+
 _MAX_ITEMS: Final = 10_000
 _FIRST: Final = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN"})
 _REFUSED: Final = frozenset({
@@ -93,6 +96,7 @@ def check_query(cypher: object, parameters: object = None) -> dict[str, Any]:
     if ("sign", ";") in tokens:
         raise InvalidArgument("cypher", "one statement at a time: no `;` inside")
     _check_words(tokens)
+    _check_brackets(tokens)
     _check_amounts(tokens, given)
     _check_names(tokens, given)
     return _fitted(tokens, given)
@@ -159,6 +163,15 @@ def _check_words(tokens: Sequence[Token]) -> None:
             raise InvalidArgument(
                 "cypher", f"only reading is allowed: {word} is not (a name that reads so goes in backticks)"
             )
+
+
+def _check_brackets(tokens: Sequence[Token]) -> None:
+    depth = 0
+    for token in tokens:
+        if token.kind == "sign":
+            depth += (token.text in {"(", "[", "{"}) - (token.text in {")", "]", "}"})
+        if depth > _MAX_BRACKETS:
+            raise InvalidArgument("cypher", f"is nested more than {_MAX_BRACKETS} deep")
 
 
 def _check_amounts(tokens: Sequence[Token], parameters: Mapping[str, Any]) -> None:

@@ -1,0 +1,133 @@
+"""Our side of the graph's process: starts it, asks it one thing at a time, ends it."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from mnemolens.store.graph_frames import read_frame, write_frame
+from mnemolens.store.graph_schema import Row
+
+_START_SECONDS = 60.0
+_END_SECONDS = 3.0
+
+
+class ProcessEnded(Exception):
+    """The process is gone, and with it what it was asked; how, is in words."""
+
+
+class DatabaseError(Exception):
+    """The database says no.
+
+    Attributes:
+        kind: "refused" for a query that is wrong, too long or too large; "locked"; "failed".
+    """
+
+    def __init__(self, kind: str, words: str) -> None:
+        super().__init__(words)
+        self.kind = kind
+
+
+class GraphProcess:
+    """A running process. Belongs to one thread, but for `kill`.
+
+    Args:
+        command: how it is started, for tests.
+
+    Raises:
+        ProcessEnded: it does not start.
+    """
+
+    def __init__(self, command: list[str] | None = None) -> None:
+        self._exit_code: int | None = None
+        try:
+            self._process = subprocess.Popen(
+                command or [sys.executable, "-P", "-m", "mnemolens.store.graph_database"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+        except OSError as error:
+            raise ProcessEnded(f"the graph's process can't be started ({error.strerror})") from error
+        late = threading.Timer(_START_SECONDS, self.kill)
+        late.daemon = True
+        late.start()
+        try:
+            self._answer(lambda _: None)
+        finally:
+            late.cancel()
+
+    def call(
+        self, operation: str, *arguments: Any, on_rows: Callable[[list[Row]], None] | None = None
+    ) -> Any:
+        """Asks one thing.
+
+        Args:
+            operation: a method of `graph_database`'s desk.
+            arguments: its.
+            on_rows: takes the rows of an answer, portion by portion.
+
+        Raises:
+            DatabaseError: the database says no.
+            ProcessEnded: the process is gone.
+        """
+        assert self._process.stdin is not None
+        try:
+            write_frame(self._process.stdin, (operation, *arguments))
+        except (OSError, ValueError):
+            raise self._ended() from None
+        return self._answer(on_rows or (lambda _: None))
+
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended; None while it runs."""
+        return self._exit_code
+
+    def kill(self) -> None:
+        """Ends it at once, from any thread."""
+        with suppress(OSError):
+            self._process.kill()
+
+    def close(self) -> None:
+        """Lets it close its file and end; kills it where it takes long."""
+        with suppress(OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+        self._wait()
+
+    def _answer(self, on_rows: Callable[[list[Row]], None]) -> Any:
+        assert self._process.stdout is not None
+        while True:
+            try:
+                answer = read_frame(self._process.stdout)
+            except (EOFError, OSError, ValueError):
+                raise self._ended() from None
+            if answer[0] == "rows":
+                on_rows(answer[1])
+                # Between two portions whoever else wants the interpreter gets it.
+                time.sleep(0)
+            elif answer[0] == "error":
+                raise DatabaseError(answer[1], answer[2])
+            else:
+                return answer[1]
+
+    def _ended(self) -> ProcessEnded:
+        code = self._wait()
+        return ProcessEnded(f"the graph's process ended (exit code {code})")
+
+    def _wait(self) -> int:
+        try:
+            code = self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        self._exit_code = code
+        return code
