@@ -8,7 +8,7 @@ import ipaddress
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -464,6 +464,64 @@ def index(
 
 
 # For programs ----------------------------------------------------------------------------------------------
+
+
+@command(
+    app,
+    _FOLDER,
+    ("mnemolens export > memories.jsonl", "mnemolens export --format markdown --output MEMORIES.md"),
+)
+def export(
+    *,
+    form: Annotated[
+        Literal["jsonl", "markdown"],
+        typer.Option("--format", help="jsonl to import again, markdown to read."),
+    ] = "jsonl",
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", dir_okay=False, help="Write to a file instead of stdout.")
+    ] = None,
+    root: Root = None,
+) -> int:
+    """Write all memories, to keep or to share."""
+    from mnemolens.cli import exchanging
+
+    return exchanging.export(root, form, output)
+
+
+@command(app, _FOLDER, ("mnemolens import memories.jsonl --dry-run",), name="import")
+def import_(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", show_default=False, help="An export in JSON Lines.")
+    ],
+    *,
+    allow_secret: Annotated[
+        bool, typer.Option("--allow-secret", help="Take memories that seem to hold a secret too.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    as_json: Json = False,
+    root: Root = None,
+) -> int:
+    """Take in the memories of an export; again changes nothing.
+
+    Ends with 1 where lines had to be skipped.
+    """
+    from mnemolens.cli import exchanging
+
+    return exchanging.import_file(root, file, dry_run=dry_run, allow_secret=allow_secret, as_json=as_json)
+
+
+@command(app, _FOLDER, ("mnemolens purge 7XK2M4QF",))
+def purge(
+    memory: Id,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: Json = False,
+    root: Root = None,
+) -> int:
+    """Remove a memory's text for good, from all copies too."""
+    from mnemolens.cli import exchanging
+
+    return exchanging.purge(root, memory, yes=yes, as_json=as_json)
 
 
 @command(
