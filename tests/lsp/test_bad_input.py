@@ -1,6 +1,8 @@
 """Bad input over the wire: a clear message or null, nothing lost, and the server stays up."""
 
 import json
+import os
+import sys
 
 import pytest
 
@@ -215,6 +217,51 @@ async def test_ids_with_odd_characters(ready, repository):
     await ready.until(lambda: ready.client.shown_documents)
     ready.client.shown_documents.clear()
     assert (await ready.run("memory.get", {"id": memory_id}))["memory"]["content"] == "odd"
+
+
+async def test_memories_that_can_not_be_read_are_missed_aloud(vscode, repository):
+    journal = repository / ".git" / "mnemolens" / "journal"
+    refused = journal / "aaaaaaaaaa.jsonl"
+    refused.mkdir(parents=True)  # root may read any file, but nobody can read a folder as one
+    await vscode.start(repository)
+    await vscode.indexed(files=2)
+    [message] = await vscode.messages()
+    assert str(refused) in message
+    assert "chmod" in message
+    status = await vscode.run("status")
+    [unreadable] = status["journal"]["unreadable"]
+    assert unreadable["file"] == str(refused)
+    assert "can't be read" in unreadable["reason"]
+    refused.rmdir()
+
+    async def readable():
+        return (await vscode.run("status"))["journal"]["unreadable"] == []
+
+    await vscode.until(readable)
+    assert list(vscode.client.messages) == [], "told once"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need rights there")
+async def test_a_store_that_can_not_be_listed_is_missed_aloud(vscode, repository):
+    store = repository / ".git" / "mnemolens"
+    store.mkdir()
+    (store / "journal").symlink_to("journal")  # a circle
+    await vscode.start(repository)
+    await vscode.indexed(files=2)
+    [message] = await vscode.messages()
+    assert str(store / "journal") in message
+    [unreadable] = (await vscode.run("status"))["journal"]["unreadable"]
+    assert unreadable["file"] == str(store / "journal")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes in folders there")
+async def test_what_is_no_file_is_not_read(ready, repository):
+    pipe = repository / "pipe.py"
+    os.mkfifo(pipe)  # reading it would wait for a writer for ever
+    assert await ready.hover(pipe, 0, 0) is None
+    assert await ready.lenses(pipe) == {}
+    assert (await ready.refusal("memory.capture", {"content": "x", "uri": uri(pipe)})).startswith("uri: ")
+    assert (await ready.run("status"))["folders"][0]["memories"] == 0
 
 
 async def test_a_store_that_can_not_be_written(vscode, tmp_path):

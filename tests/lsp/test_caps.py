@@ -40,4 +40,4 @@ def test_odd_options_are_left_out(options):
 
 def test_options():
     given = {"commandLinks": True, "captureCommand": "x.y", "settings": {"hover.enabled": False}, "more": 1}
-    assert ClientOptions.of(given) == ClientOptions(True, "x.y", {"hover.enabled": False})
+    assert ClientOptions.of(given) == ClientOptions(True, "x.y")

@@ -282,6 +282,42 @@ async def test_code_actions(editor, repository):
     assert await editor.actions(billing, 3, 4, only=["quickfix"]) == []
 
 
+async def test_the_selected_text_is_what_there_is(neovim, repository):
+    """Line numbers are the client's: what lies outside the text is none of it, however far."""
+    billing = repository / "billing.py"
+    await neovim.start(repository)
+    await neovim.indexed(files=2)
+    neovim.open(billing, "def charge(a):\r\n    return a\r\n")
+
+    async def selected(*where):
+        found = await neovim.actions(billing, *where)
+        arguments = [action["command"]["arguments"][0] for action in found if "Remember" in action["title"]]
+        return [argument["content"] for argument in arguments]
+
+    last = 2**31 - 1
+    assert await selected(0, 4, last, last) == ["charge(a):\n    return a\n"]
+    assert await selected(0, 4, 0, last) == ["charge(a):"]
+    assert await selected(last, 0, last, last) == []
+    assert await selected(1, 4, 0, 4) == []
+    neovim.change(billing, (None, "x = 1\n" * 100_000))
+    assert await selected(0, 0, last, 0) == [], "too long to be a memory"
+    assert await selected(99_998, 0, last, 0) == ["x = 1\nx = 1\n"]
+
+
+async def test_a_secret_is_stored_where_that_is_asked_for(ready, repository):
+    secret = "the deploy key is AKIA" + "Z7QX3MN5RT2WPL4K"  # made up
+    message = await ready.refusal("memory.capture", {"content": secret})
+    assert message.startswith("content: ")
+    assert (await ready.run("memory.list"))["total"] == 0
+    captured = await ready.capture(secret, repository / "billing.py", 3, 5, allowSecret=True)
+    assert captured["memory"]["content"] == secret
+    memory_id = (await ready.capture("a note"))["memory"]["id"]
+    change = {"id": memory_id, "content": f"{secret} too"}
+    assert (await ready.refusal("memory.update", change)).startswith("content: ")
+    changed = await ready.run("memory.update", {**change, "allowSecret": True})
+    assert changed["memory"]["content"] == f"{secret} too"
+
+
 async def test_status(ready, repository):
     await ready.capture("a note", repository / "billing.py", 3, 5)
     (repository / "binary.py").write_bytes(b"\0\0")
@@ -290,6 +326,7 @@ async def test_status(ready, repository):
     [folder] = status["folders"]
     assert set(folder) == {
         "root", "files", "symbols", "memories", "verdicts", "skipped", "skippedTotal", "indexing", "graph",
+        "indexStopped",
     }  # fmt: skip
     assert (folder["root"], folder["files"], folder["memories"]) == (str(repository), 2, 1)
     assert folder["verdicts"] == {"fresh": 1}
@@ -297,6 +334,8 @@ async def test_status(ready, repository):
     assert set(folder["graph"]) == {"state", "slot", "reason"}
     assert status["journal"]["segments"] == 1
     assert status["journal"]["skipped"] == 0
+    assert status["journal"]["unreadable"] == []
+    assert folder["indexStopped"] is False
     report = await ready.run("index.rebuild")
     assert set(report) == {"files", "symbols", "seconds"}
     [skipped] = (await ready.run("status"))["folders"][0]["skipped"]

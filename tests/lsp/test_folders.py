@@ -1,11 +1,13 @@
 """Which folder a document or a command belongs to: several, nested, linked, none, coming and going."""
 
+import shutil
 import sys
 
 import pytest
 from lsprotocol import types
 
 from editors import BILLING, make_repository, uri
+from mnemolens.lsp.uris import path_of_uri
 
 
 def folders_changed(editor, added=(), removed=()):
@@ -77,6 +79,58 @@ async def test_a_symlinked_root(neovim, repository, tmp_path):
     assert (await neovim.hover_text(repository / "billing.py", 3, 5)).startswith("**a note**")
     assert (await neovim.run("memory.list", {"root": str(link)}))["total"] == 1
     assert (await neovim.run("memory.list", {"root": str(repository)}))["total"] == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need rights there")
+async def test_one_file_that_is_open_twice(neovim, repository, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(repository)
+    through, real = link / "billing.py", repository / "billing.py"
+    await neovim.start(link)
+    await neovim.indexed(files=2)
+    neovim.open(through)
+    await neovim.capture("a note", through, 3, 5)
+    neovim.open(real)
+    neovim.change(real, ((0, 0, 0, 0), "# a line above\n"))
+    await neovim.until(lambda: neovim.hover(real, 4, 5))
+    neovim.close(real)
+    await neovim.until(lambda: neovim.hover(through, 3, 5))
+    neovim.change(through, ((0, 0, 0, 0), "# one\n# two\n"))
+    assert (await neovim.hover_text(through, 5, 5)).startswith("**a note**")
+    neovim.close(through)
+
+    async def closed():
+        return await neovim.hover(through, 5, 5) is None
+
+    await neovim.until(closed)
+    assert await neovim.lenses(through) == {3: "1 memory"}, "the disk counts again"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open folder can't be moved there")
+async def test_a_folder_that_was_deleted_stays_so(vscode, tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "billing.py").write_text(BILLING)
+    await vscode.start(folder)
+    await vscode.indexed(files=1)
+    vscode.open(folder / "billing.py")
+    memory_id = (await vscode.capture("a note", folder / "billing.py", 3, 5))["memory"]["id"]
+    shutil.rmtree(folder)
+    for command, argument in (
+        ("memory.capture", {"content": "late", "uri": uri(folder / "billing.py")}),
+        ("memory.update", {"id": memory_id, "content": "late"}),
+    ):
+        with pytest.raises(Exception, match="does not exist any more") as caught:
+            await vscode.run(command, argument)
+        assert caught.value.code == -32803
+        assert str(folder) in caught.value.message
+    [opened] = (await vscode.run("memory.open", {"id": memory_id}))["uris"]
+    assert "a note" in path_of_uri(opened).read_text(), "it can be read, in a folder of its own"
+    await vscode.until(lambda: vscode.client.shown_documents)
+    vscode.client.shown_documents.clear()
+    assert not folder.exists()
+    await vscode.until(lambda: any("A command failed" in m.message for m in vscode.client.log_messages))
+    vscode.client.log_messages.clear()
 
 
 async def test_no_root_at_all(neovim, tmp_path):

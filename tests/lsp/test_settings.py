@@ -2,7 +2,10 @@
 
 import asyncio
 
+import pytest
 from lsprotocol import types
+
+from editors import make_repository
 
 FILE = ".mnemolens.yaml"
 
@@ -43,7 +46,41 @@ async def test_pushed_and_given_at_the_start(vscode, repository):
     push(vscode, {"hover": {"enabled": False}})
     assert await vscode.hover(repository / "billing.py", 3, 5) is None
     push(vscode, "nonsense")
+    push(vscode, {"mnemolens": ["hover"]})
+    first, second = await vscode.messages(2)
+    assert "'nonsense'" in first
+    assert "mnemolens" in second
+    assert "['hover']" in second
+    assert await vscode.hover(repository / "billing.py", 3, 5) is None, "the earlier settings stay"
+    push(vscode, [])  # an empty object of Lua
     assert await vscode.hover(repository / "billing.py", 3, 5) is not None
+
+
+@pytest.mark.parametrize("wrong", [[1], "hover", 5, True])
+async def test_settings_that_are_no_object_are_told_once(vscode, tmp_path, wrong):
+    folders = [make_repository(tmp_path / name) for name in ("one", "two")]
+    await vscode.start(*folders, settings=wrong)
+    [message] = await vscode.messages()
+    assert "mnemolens must be an object" in message
+    assert repr(wrong) in message
+    push(vscode, None)
+    await vscode.run("status")
+    vscode.client.set_configuration({"hover": {"enabled": False}}, section="mnemolens")
+    push(vscode, None)
+    await a_note(vscode, folders[0])
+
+    async def hidden():
+        return await vscode.hover(folders[0] / "billing.py", 3, 5) is None
+
+    await vscode.until(hidden)
+
+
+@pytest.mark.parametrize("options", ["commandLinks", {"settings": [1]}, {"settings": {"mnemolens": "x"}}])
+async def test_options_that_are_no_object_are_told_once(neovim, repository, options):
+    await neovim.start(repository, options=options)
+    await neovim.indexed(files=2)
+    [message] = await neovim.messages()
+    assert "must be an object" in message
 
 
 async def test_the_repositorys_file_is_followed(vscode, repository):

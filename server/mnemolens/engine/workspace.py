@@ -507,9 +507,11 @@ class Workspace:
         self._read_anew(request.file)
         return self._writing.capture(request, now)
 
-    def update(self, memory_id: str, changes: Mapping[str, Any], now: datetime) -> Write[MemoryChange]:
+    def update(
+        self, memory_id: str, changes: Mapping[str, Any], now: datetime, *, allow_secret: bool = False
+    ) -> Write[MemoryChange]:
         """Changes fields of a memory; see `Writing.update`."""
-        return self._writing.update(memory_id, changes, now)
+        return self._writing.update(memory_id, changes, now, allow_secret=allow_secret)
 
     def forget(self, memory_id: str, now: datetime) -> Write[MemoryView]:
         """Hides a memory."""

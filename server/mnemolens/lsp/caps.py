@@ -52,12 +52,10 @@ class ClientOptions:
     Attributes:
         command_links: the client runs `command:` links in a hover and trusts only our command ids.
         capture_command: the client's own command that asks for a memory's text, called with {uri, position}.
-        settings: the client's settings as they are at the start, nested or dotted; None when not given.
     """
 
     command_links: bool = False
     capture_command: str | None = None
-    settings: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, options: Any) -> "ClientOptions":
@@ -65,11 +63,9 @@ class ClientOptions:
         if not isinstance(options, dict):
             return cls()
         command = options.get("captureCommand")
-        settings = options.get("settings")
         return cls(
             command_links=options.get("commandLinks") is True,
             capture_command=command if isinstance(command, str) and command else None,
-            settings=settings if isinstance(settings, dict) else None,
         )
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mnemolens.core.errors import InvalidArgument, OutOfScope
-from mnemolens.core.text import to_bytes
 from mnemolens.engine.workspace import Workspace
 from mnemolens.lsp.uris import path_of_uri
 
@@ -58,10 +57,6 @@ class Place(NamedTuple):
     def line_text(self, line: int) -> str | bytes:
         """The text of a line, for positions in it."""
         return self.workspace.line_text(self.file, line)
-
-    def line(self, number: int) -> bytes:
-        """The bytes of a line without its end."""
-        return to_bytes(self.line_text(number)).rstrip(b"\r\n")
 
 
 class Folders:

@@ -17,6 +17,8 @@ from mnemolens.lsp.language_server import MnemolensServer
 
 logger = logging.getLogger(__name__)
 
+REBUILD = "mnemolens.index.rebuild"
+
 SHOW_AFTER_SECONDS = 0.5
 """A run shorter than this shows no progress of its own: a flash of a bar tells nothing."""
 
@@ -54,13 +56,15 @@ async def index_folder(
         if current is not None and current.cancelling():
             run.cancel()
             raise
-        outcome = "cancelled"
+        outcome = f"stopped; {REBUILD} goes on"
+        _tell_stopped(ls, workspace)
         return None
     finally:
         if opening is not None:
             opening.cancel()
         progress.end(outcome)
         ls.lenses_may_have_changed()
+    ls.whole[workspace] = True
     logger.info(
         "Indexed %s: %d files, %d symbols in %.2f s",
         workspace.layout.opened,
@@ -69,6 +73,21 @@ async def index_folder(
         report.seconds,
     )
     return report
+
+
+def _tell_stopped(ls: MnemolensServer, workspace: Workspace) -> None:
+    """Say what it means that the first run was cancelled, once: memories on unread code are shown nowhere.
+
+    Of a folder that was read once all is known, whatever becomes of a later run.
+    """
+    if workspace in ls.whole:
+        return
+    ls.whole[workspace] = False
+    ls.show(
+        types.MessageType.Info,
+        f"Mnemolens stopped reading the code of {workspace.layout.opened.name}: memories on code that was "
+        f"not read are not shown there. Rebuild the index (command {REBUILD}) or restart the server.",
+    )
 
 
 class _Progress:

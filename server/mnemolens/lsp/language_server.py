@@ -53,6 +53,8 @@ class MnemolensServer(LanguageServer):
         texts: the text of every open document.
         slicing: workspaces whose big documents are being parsed.
         indexing: the running or last index task of each folder.
+        whole: whether all code of a workspace was read, once an index run has ended: False where the user
+            has stopped the first.
         watches: the file watching task of each folder.
         parent: tells whether the client's process is gone.
         started: the client is initialized and its settings are known; folders are indexed from then on.
@@ -74,6 +76,7 @@ class MnemolensServer(LanguageServer):
         self.texts = OpenTexts()
         self.slicing: set[Workspace] = set()
         self.indexing: dict[Path, asyncio.Task[None]] = {}
+        self.whole: dict[Workspace, bool] = {}
         self.watches: dict[Path, asyncio.Task[None]] = {}
         self.file_events: FileEvents
         self.parent = ParentWatch(None)

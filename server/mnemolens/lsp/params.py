@@ -4,6 +4,7 @@ Unknown fields are refused: a misspelt `tag` that is silently dropped costs an a
 Inside protocol values (positions, ranges, places) unknown fields are let through, as clients add their own.
 """
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -26,6 +27,8 @@ from mnemolens.core.symbols import SymbolKey
 from mnemolens.lsp.positions import whole_text
 
 MAX_UINT = 2**31 - 1
+_NOT_CHANGES = {"root", "id", "allow_secret"}
+_ORDINAL = re.compile("[0-9]{1,9}")
 
 
 def _moment(value: object) -> datetime:
@@ -93,7 +96,7 @@ class PlaceValue(_Value):
 
     file: Text
     qualname: Text = ""
-    ordinal: int = Field(default=0, ge=0)
+    ordinal: int = Field(default=0, ge=0, le=MAX_UINT)
 
     @property
     def key(self) -> SymbolKey:
@@ -168,7 +171,7 @@ class ListArguments(AtArguments):
     text: Text | None = None
     include_forgotten: bool = False
     limit: int = Field(default=100, ge=1, le=1000)
-    offset: int = Field(default=0, ge=0)
+    offset: int = Field(default=0, ge=0, le=MAX_UINT)
 
 
 class UpdateArguments(IdArguments):
@@ -185,11 +188,12 @@ class UpdateArguments(IdArguments):
     expires_at: Moment | None = None
     due_at: Moment | None = None
     trigger: TriggerValue | None = None
+    allow_secret: bool = False
 
     @model_validator(mode="after")
     def _null_only_where_it_clears(self) -> "UpdateArguments":
         clearable = {"title", "parent_id", "expires_at", "due_at", "trigger"}
-        for name in self.model_fields_set - clearable - {"root", "id"}:
+        for name in self.model_fields_set - clearable - _NOT_CHANGES:
             if getattr(self, name) is None:
                 raise InvalidArgument(to_camel(name), "can't be null")
         return self
@@ -197,7 +201,7 @@ class UpdateArguments(IdArguments):
     @property
     def changes(self) -> dict[str, Any]:
         """The fields that were given, under their names in the engine."""
-        given = {name: getattr(self, name) for name in self.model_fields_set - {"root", "id"}}
+        given = {name: getattr(self, name) for name in self.model_fields_set - _NOT_CHANGES}
         if self.trigger is not None:
             given["trigger"] = self.trigger.model_dump(exclude_none=True)
         return given
@@ -304,7 +308,7 @@ def symbol_of_id(symbol: str) -> SymbolKey:
     """The key of `path::qualname#ordinal`; a bare path is the file's."""
     file, _, rest = symbol.partition("::")
     qualname, mark, ordinal = rest.rpartition("#")
-    if mark and ordinal.isdecimal():
+    if mark and _ORDINAL.fullmatch(ordinal):
         return SymbolKey(file, qualname, int(ordinal))
     return SymbolKey(file, rest)
 

@@ -15,6 +15,7 @@ from mnemolens.lsp.folder_settings import FolderSettings, resolved
 from mnemolens.lsp.folders import Folder
 from mnemolens.lsp.indexing import index_folder
 from mnemolens.lsp.language_server import MnemolensServer
+from mnemolens.lsp.store_notices import tell_what_is_unreadable
 from mnemolens.lsp.uris import path_of_uri
 from mnemolens.lsp.watching import unwatch_folder, watch_folder
 
@@ -46,6 +47,7 @@ def open_folder(ls: MnemolensServer, uri: str, *, lazy: bool = False) -> Folder 
     settings.apply()
     ls.folder_settings[real] = settings
     _hand_over_documents(ls)
+    tell_what_is_unreadable(ls, folder)
     if ls.started:
         start_folder(ls, folder)
     return folder
@@ -76,6 +78,7 @@ def close_folder(ls: MnemolensServer, uri: str) -> None:
         running.cancel()
     unwatch_folder(ls, folder)
     ls.folder_settings.pop(folder.real, None)
+    ls.whole.pop(folder.workspace, None)
     ls.folders.remove(folder)
     _hand_over_documents(ls)
     ls.lenses_may_have_changed()

@@ -75,7 +75,9 @@ class OpenedFolder:
         data = text.encode()
         anew = not self.holds(name)
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # No further parents: a project that was deleted must not come back for a document's sake.
+            self.folder.parent.mkdir(mode=0o700, exist_ok=True)
+            self.folder.mkdir(mode=0o700, exist_ok=True)
             self.hold(name)
             if self.read(name) != data:
                 write_whole(path, (data,))

@@ -45,4 +45,5 @@ def _request(call: Call, at: At, arguments: CaptureArguments) -> CaptureRequest:
         due_at=arguments.due_at,
         trigger=None if arguments.trigger is None else arguments.trigger.model_dump(exclude_none=True),
         id=arguments.id,
+        allow_secret=arguments.allow_secret,
     )

@@ -3,8 +3,8 @@
 import asyncio
 
 from mnemolens import __version__
-from mnemolens.core.views import Json
-from mnemolens.engine.json_form import folder_status, index_report
+from mnemolens.core.views import JournalStatus, Json
+from mnemolens.engine.json_form import folder_status, index_report, journal_status
 from mnemolens.lsp.commands.call import Call
 from mnemolens.lsp.indexing import index_folder
 from mnemolens.lsp.params import Arguments
@@ -25,13 +25,18 @@ def status(call: Call, arguments: Arguments) -> Json:
     chosen = None if arguments.root is None else folders.chosen(arguments.root)
     shown = [folder.workspace for folder in folders if chosen is None or folder.workspace is chosen]
     # Folders of one repository share a journal: it counts once.
-    journals = {workspace.layout.store: workspace.journal_status() for workspace in shown}
+    journals = {workspace.layout.store: workspace.journal_status() for workspace in shown}.values()
+    journal = JournalStatus(
+        segments=sum(one.segments for one in journals),
+        events=sum(one.events for one in journals),
+        skipped=sum(one.skipped for one in journals),
+        unreadable=tuple(found for one in journals for found in one.unreadable),
+    )
     return {
         "version": __version__,
-        "folders": [folder_status(workspace.status()) for workspace in reversed(shown)],
-        "journal": {
-            "segments": sum(journal.segments for journal in journals.values()),
-            "events": sum(journal.events for journal in journals.values()),
-            "skipped": sum(journal.skipped for journal in journals.values()),
-        },
+        "folders": [
+            {**folder_status(workspace.status()), "indexStopped": call.ls.whole.get(workspace) is False}
+            for workspace in reversed(shown)
+        ],
+        "journal": journal_status(journal),
     }

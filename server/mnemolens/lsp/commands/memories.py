@@ -33,7 +33,10 @@ def list_(call: Call, arguments: ListArguments) -> Json:
 async def update(call: Call, arguments: UpdateArguments) -> Json:
     """Change the fields that are given."""
     workspace, wire = call.workspace(arguments), call.wire(call.workspace(arguments))
-    change = await workspace.commit(workspace.update(arguments.id, arguments.changes, call.ls.now()))
+    write = workspace.update(
+        arguments.id, arguments.changes, call.ls.now(), allow_secret=arguments.allow_secret
+    )
+    change = await workspace.commit(write)
     return {"memory": wire.memory(change.view), "links": wire.links(change.links)}
 
 

@@ -13,6 +13,9 @@ CAPTURE = "mnemolens.capture"
 REPAIR = "mnemolens.repair"
 MEMORY = "mnemolens.memory"
 
+MAX_SELECTED = 100_000
+"""Bytes of a selection that is offered as a memory: it travels with the answer at every selection."""
+
 _KINDS = {"confirm": REPAIR, "reanchor": REPAIR}
 
 
@@ -85,16 +88,11 @@ def _bare(action: types.CodeAction) -> types.Command:
 
 
 def _selected(place: Place, span: Range) -> str:
-    """The text of a range, as far as it is worth remembering whole."""
-    if span.start >= span.end:
+    """The text of a range; none of one that is too long to be a memory."""
+    text = place.workspace.text_in(place.file, span)
+    if len(text) > MAX_SELECTED:
         return ""
-    lines = []
-    for number in range(span.start.line, span.end.line + 1):
-        line = place.line(number)
-        first = span.start.column if number == span.start.line else 0
-        last = span.end.column if number == span.end.line else len(line)
-        lines.append(line[first:last])
-    return b"\n".join(lines).decode(errors="replace")
+    return text.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _command(title: str, command: str, argument: Mapping[str, object]) -> types.Command:

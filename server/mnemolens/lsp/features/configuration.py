@@ -13,6 +13,7 @@ from mnemolens.lsp.starting import apply_settings
 logger = logging.getLogger(__name__)
 
 SECTION = "mnemolens"
+_STAYS = "The earlier settings stay in force."
 PULL_SECONDS = 5.0
 """A client that does not answer by then has no settings for us."""
 
@@ -25,7 +26,7 @@ def register(server: MnemolensServer) -> None:
         if ls.caps.configuration_pull:
             ls.spawn(pull(ls), "reading the client's settings")
             return
-        ls.editor_settings[""] = _section(params.settings)
+        take(ls, "", _section(params.settings))
         _apply(ls)
 
 
@@ -56,7 +57,7 @@ async def pull(ls: MnemolensServer) -> None:
         logger.warning("The client did not say what its settings are")
         return
     for uri, answer in zip(uris, answers, strict=False):
-        ls.editor_settings[uri] = answer if isinstance(answer, dict) else {}
+        take(ls, uri, answer)
     _apply(ls)
 
 
@@ -65,9 +66,39 @@ def _apply(ls: MnemolensServer) -> None:
         apply_settings(ls, folder)
 
 
-def _section(settings: Any) -> dict[str, Any]:
+def take(ls: MnemolensServer, uri: str, settings: Any) -> None:
+    """Keep what the client says of the folder `uri` ("" for all); no object changes nothing, and is told.
+
+    Nothing at all is no settings, and so is an empty list: Lua can't tell that from an empty object.
+    """
+    if settings is None or settings == []:
+        settings = {}
+    if isinstance(settings, dict):
+        ls.editor_settings[uri] = settings
+    else:
+        ls.notice(
+            f"The editor's settings: {SECTION} must be an object of settings, not {settings!r:.80}. {_STAYS}"
+        )
+
+
+def take_options(ls: MnemolensServer, options: Any) -> None:
+    """Keep the settings that `initializationOptions` came with."""
+    if not isinstance(options, dict):
+        if options is not None and options != []:
+            ls.notice(f"initializationOptions must be an object, not {options!r:.80}: they have no effect.")
+        return
+    settings = options.get("settings")
+    if settings is None or settings == []:
+        return
+    if isinstance(settings, dict):
+        take(ls, "", _section(settings))
+    else:
+        ls.notice(
+            f"initializationOptions.settings must be an object of settings, not {settings!r:.80}: "
+            "they have no effect."
+        )
+
+
+def _section(settings: Any) -> Any:
     """Our part of what was pushed; clients push it with or without the section's name."""
-    if not isinstance(settings, dict):
-        return {}
-    section = settings.get(SECTION)
-    return section if isinstance(section, dict) else settings
+    return settings[SECTION] if isinstance(settings, dict) and SECTION in settings else settings

@@ -42,7 +42,6 @@ def did_open(ls: MnemolensServer, params: types.DidOpenTextDocumentParams) -> No
     place = ls.folders.locate(document.uri)
     ls.texts.open(document.uri, document.language_id, document.text, place)
     if place is not None:
-        place.workspace.open_document(place.file, document.language_id, document.text)
         parse_in_slices(ls, place.workspace)
         ls.lenses_may_have_changed()
 
@@ -55,10 +54,8 @@ def did_change(ls: MnemolensServer, params: types.DidChangeTextDocumentParams) -
         workspace, path = memory
         workspace.editor_changed(path, changes)
         return
-    ls.texts.change(params.text_document.uri, changes)
-    place = ls.folders.locate(params.text_document.uri)
+    place = ls.texts.change(params.text_document.uri, changes, ls.now())
     if place is not None:
-        place.workspace.change_document(place.file, changes, ls.now())
         parse_in_slices(ls, place.workspace)
         ls.lenses_may_have_changed()
 
@@ -73,6 +70,7 @@ def did_save(ls: MnemolensServer, params: types.DidSaveTextDocumentParams) -> No
             text = whole_text(params.text)
         ls.spawn(_save_memory(ls, workspace, path, text), "saving a memory")
         return
+    ls.texts.save(params.text_document.uri)
     place = ls.folders.locate(params.text_document.uri)
     if place is not None:
         place.workspace.save_document(place.file)
@@ -86,10 +84,14 @@ def did_close(ls: MnemolensServer, params: types.DidCloseTextDocumentParams) -> 
         workspace, path = memory
         ls.spawn(_close_memory(ls, workspace, path), "closing a memory")
         return
-    ls.texts.close(params.text_document.uri)
+    closed = ls.texts.close(params.text_document.uri)
+    if closed is not None:
+        ls.spawn(_close(ls, closed), "closing a document")
+        return
     place = ls.folders.locate(params.text_document.uri)
-    if place is not None:
-        ls.spawn(_close(ls, place), "closing a document")
+    if place is not None:  # the file may be open under another URI, whose text is shown from now on
+        parse_in_slices(ls, place.workspace)
+        ls.lenses_may_have_changed()
 
 
 async def _close(ls: MnemolensServer, place: Place) -> None:

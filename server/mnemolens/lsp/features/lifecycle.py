@@ -8,7 +8,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from mnemolens.lsp.caps import ClientCaps, ClientOptions
-from mnemolens.lsp.features.configuration import pull, subscribe
+from mnemolens.lsp.features.configuration import pull, subscribe, take_options
 from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.logs import log_to_client
 from mnemolens.lsp.parent import ParentWatch
@@ -17,6 +17,9 @@ from mnemolens.lsp.starting import open_folder, start_folder
 from mnemolens.lsp.ticker import tick_forever
 from mnemolens.lsp.uris import uri_of_path
 from mnemolens.lsp.watching import FileEvents
+
+FINISH_SECONDS = 1.0
+"""How long `shutdown` waits for running requests: VS Code waits two seconds for its answer."""
 
 
 def register(server: MnemolensServer) -> None:
@@ -30,8 +33,7 @@ def register(server: MnemolensServer) -> None:
         ls.parent = ParentWatch(params.process_id)
         ls.file_events = FileEvents(ls)
         ls.stop_on_signals()
-        if ls.options.settings is not None:
-            ls.editor_settings[""] = ls.options.settings
+        take_options(ls, params.initialization_options)
         for uri in _roots(params):
             open_folder(ls, uri)
 
@@ -42,7 +44,8 @@ def register(server: MnemolensServer) -> None:
         ls.spawn(tick_forever(ls), "the tick")
 
     @server.feature(types.SHUTDOWN)
-    def shutdown(ls: MnemolensServer, _params: None) -> None:
+    async def shutdown(ls: MnemolensServer, _params: None) -> None:
+        await ls.protocol.finish_requests(FINISH_SECONDS)
         ls.close()
 
 

@@ -1,0 +1,106 @@
+"""What a cancelled index run means to the user: it is said once, and status says so as long as it is so."""
+
+import asyncio
+import json
+
+import pytest
+
+from mnemolens.core.clock import ManualClock
+from mnemolens.core.views import IndexReport
+from mnemolens.lsp.indexing import index_folder
+from mnemolens.lsp.language_server import MnemolensServer
+
+
+class Workspace:
+    """A folder whose index takes until it is let go."""
+
+    generation = 0
+
+    def __init__(self, opened):
+        self.layout = type("Layout", (), {"opened": opened})
+        self.go = asyncio.Event()
+
+    async def build_index(self, on_progress, *, rebuild=False):
+        on_progress(1, 10)
+        await self.go.wait()
+        return IndexReport(10, 20 if rebuild else 10, 0.1)
+
+
+class Sent:
+    """A client that keeps what it is sent."""
+
+    def __init__(self):
+        self.messages = []
+
+    def write(self, data):
+        self.messages.append(json.loads(data))
+
+    def close(self):
+        pass
+
+    @property
+    def shown(self):
+        return [m["params"] for m in self.messages if m.get("method") == "window/showMessage"]
+
+    @property
+    def ends(self):
+        values = [m["params"]["value"] for m in self.messages if m.get("method") == "$/progress"]
+        return [value["message"] for value in values if value["kind"] == "end"]
+
+
+@pytest.fixture
+def sent():
+    return Sent()
+
+
+@pytest.fixture
+def ls(sent):
+    server = MnemolensServer(ManualClock())
+    server.protocol.set_writer(sent, include_headers=False)
+    return server
+
+
+async def cancelled(ls, workspace, token):
+    run = asyncio.ensure_future(index_folder(ls, workspace, token=token))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    ls.work_done_progress.tokens[token].cancel()
+    return await asyncio.wait_for(run, 10)
+
+
+async def test_the_user_is_told_once_that_the_first_run_was_cancelled(ls, sent, tmp_path):
+    workspace = Workspace(tmp_path / "shop")
+    assert workspace not in ls.whole
+    assert await cancelled(ls, workspace, "a") is None
+    assert await cancelled(ls, workspace, "b") is None
+    [message] = sent.shown
+    assert "shop" in message["message"]
+    assert "mnemolens.index.rebuild" in message["message"]
+    assert ls.whole[workspace] is False
+    assert all("mnemolens.index.rebuild" in end for end in sent.ends)
+    assert len(sent.ends) == 2
+    workspace.go.set()
+    assert (await index_folder(ls, workspace, rebuild=True, token="c")).symbols == 20
+    assert ls.whole[workspace] is True
+
+
+async def test_a_later_run_that_is_cancelled_takes_nothing_away(ls, sent, tmp_path):
+    workspace = Workspace(tmp_path)
+    workspace.go.set()
+    await index_folder(ls, workspace)
+    workspace.go.clear()
+    assert await cancelled(ls, workspace, "a") is None
+    assert ls.whole[workspace] is True
+    assert sent.shown == []
+
+
+async def test_a_run_that_starts_over_is_not_stopped_by_the_user(ls, sent, tmp_path):
+    workspace = Workspace(tmp_path)
+    run = asyncio.ensure_future(index_folder(ls, workspace))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert workspace not in ls.whole
+    assert sent.shown == []
