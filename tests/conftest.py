@@ -10,6 +10,7 @@ def apart(tmp_path_factory):
     """Points what the product reads of its surroundings at a folder of the test run."""
     own = {
         "MNEMOLENS_CACHE_DIR": str(tmp_path_factory.mktemp("cache")),
+        "MNEMOLENS_DATA_DIR": str(tmp_path_factory.mktemp("data")),
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
     }

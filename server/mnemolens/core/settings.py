@@ -38,7 +38,7 @@ Scope = Literal["machine", "resource"]
 
 FILE_NAME = ".mnemolens.yaml"
 ENVIRONMENT_PREFIX = "MNEMOLENS_"
-NOT_SETTINGS = frozenset({"MNEMOLENS_CACHE_DIR"})
+NOT_SETTINGS = frozenset({"MNEMOLENS_CACHE_DIR", "MNEMOLENS_DATA_DIR"})
 """Environment variables of ours that say where things are, read by those who keep them."""
 MAX_FILE_BYTES = 64 * 1024
 
