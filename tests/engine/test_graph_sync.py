@@ -1,6 +1,8 @@
 """The graph holds what the read model says, after whatever happened; what changes is all that is written."""
 
+import asyncio
 import json
+import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -12,10 +14,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from folders import Folder
 from mnemolens.codegraph.resolve import bases_of, calls_of, imported_files
+from mnemolens.core.errors import GraphUnavailable, InvalidArgument
 from mnemolens.core.symbols import CLASS_KINDS, FUNCTION_KINDS, SymbolKey
 from mnemolens.core.text import TextChange
+from mnemolens.core.views import GraphState
+from mnemolens.engine import graph_sync
 from mnemolens.engine.graph_rows import FileFacts
 from mnemolens.engine.graph_sync import GraphSync
+from mnemolens.store import graph as graph_store
 from mnemolens.store.graph import GraphStore
 
 ALL = 10**6
@@ -256,6 +262,183 @@ ENDS = {
 def any_id(variable, tables):
     keys = [f"{variable}.{CODE[table]}" for table in tables.split(":")]
     return f"coalesce({', '.join(keys)})" if len(keys) > 1 else keys[0]
+
+
+@pytest.fixture
+def graphed(tmp_path):
+    """Makes folders with a graph, and closes them at the end."""
+    folders = []
+
+    def make(files):
+        root = tmp_path / f"folder{len(folders)}"
+        root.mkdir()
+        folders.append(Graphed(root, files))
+        return folders[-1]
+
+    yield make
+    for folder in folders:
+        folder.close()
+
+
+CODE_FILES = {
+    "a.py": "def helper():\n    pass\n",
+    "b.py": "from a import helper\n\n\ndef use():\n    helper()\n",
+}
+
+
+class TestWriteBehind:
+    def test_one_captured_memory_costs_at_most_four_statements(self, graphed):
+        folder = graphed({**CODE_FILES, "README.md": "words"})
+        folder.flush()
+        folder.capture(
+            "`helper` and `use` as in README.md, a.py", "b.py", "helper()", session_id="s", agent_id="g"
+        )
+        report = folder.run(folder.graph._flush(exact=True))
+        assert 0 < report.statements <= 4
+        folder.check()
+        assert folder.run(folder.graph._flush(exact=True)) is None, "nothing is left to write"
+
+    def test_changes_are_written_in_the_background_once_it_is_quiet(self, graphed, monkeypatch):
+        monkeypatch.setattr(graph_sync, "QUIET", 0.01)
+        folder = graphed(CODE_FILES)
+        written = []
+        monkeypatch.setattr(folder.graph, "_write", lambda real=folder.graph._write: record(real, written))
+
+        async def live():
+            task = asyncio.ensure_future(folder.graph.run())
+            await until(lambda: len(written) == 1)
+            folder.write("a.py", "def other():\n    pass\n")
+            await folder.workspace.files_changed([folder.root / "a.py"])
+            await until(lambda: len(written) == 2)
+            task.cancel()
+
+        folder.run(live())
+        assert written[1].statements > 0
+
+    def test_a_reader_sees_an_edit_that_moved_lines_only(self, graphed):
+        folder = graphed(CODE_FILES)
+        query = "MATCH (f:CodeFunction {function_name: 'use'}) RETURN f.start_line"
+        assert folder.ask(query) == [[4]]
+        folder.open("b.py")
+        folder.edit("b.py", [TextChange("\n\n", (0, 0), (0, 0))])
+        assert folder.run(folder.graph._flush(exact=False)) is None, "equal by value: no write"
+        assert folder.ask(query) == [[6]]
+
+    def test_a_reader_sees_unsaved_text(self, graphed):
+        folder = graphed(CODE_FILES)
+        folder.open("a.py", "def unsaved():\n    pass\n")
+        assert folder.ask("MATCH (f:CodeFunction) RETURN f.function_id ORDER BY f.function_id") == [
+            ["a.py::unsaved"],
+            ["b.py::use"],
+        ]
+        assert folder.ask("MATCH ()-[r:CALLS]->() RETURN count(*)") == [[0]]
+
+    def test_a_cancelled_reader_does_not_stop_the_writing(self, graphed):
+        folder = graphed(CODE_FILES)
+
+        async def cancelled():
+            task = asyncio.ensure_future(folder.graph.flush())
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await folder.graph.flush()
+
+        folder.run(cancelled())
+        assert folder.graph.builds == 1
+        folder.check()
+
+    def test_a_lost_graph_is_built_anew(self, graphed):
+        folder = graphed(CODE_FILES)
+        folder.flush()
+        folder.store._process.kill()
+        folder.remember("on `helper`")
+        folder.check()
+        assert folder.graph.builds == 2
+        assert folder.graph.state.state == "ready"
+
+    def test_after_a_query_that_heeds_no_interrupt(self, graphed, monkeypatch):
+        monkeypatch.setattr(graph_store, "QUERY_SECONDS", 0.3)
+        folder = graphed(CODE_FILES)
+        endless = " ".join(f"UNWIND range(1, 1000) AS x{n}" for n in range(6))
+        with pytest.raises(InvalidArgument, match="stopped after"):
+            folder.ask(f"{endless} RETURN sum(x0 * x1 + x5)")
+        folder.check()
+
+    def test_a_purge_builds_anew(self, graphed):
+        folder = graphed(CODE_FILES)
+        folder.flush()
+        folder.graph.purged()
+        folder.check()
+        assert folder.graph.builds == 2
+
+    def test_weights_fade_and_memories_expire_without_being_touched(self, graphed):
+        folder = graphed(CODE_FILES)
+        folder.remember("fades", type="working")
+        folder.remember("goes", expires_at=folder.later(hours=1))
+        folder.flush()
+        folder.clock.advance(7200)
+        folder.check()
+        assert folder.ask("MATCH (m:WorkingMemory) RETURN m.layer") != []
+
+    def test_a_fault_in_one_file_costs_that_file_only(self, graphed, monkeypatch, caplog):
+        real = graph_sync.file_rows
+        monkeypatch.setattr(
+            graph_sync, "file_rows", lambda file, *more: real(file, *more) if file != "a.py" else 1 / 0
+        )
+        folder = graphed({"a.py": "", "b.py": "def f():\n    pass\n"})
+        assert folder.ask("MATCH (f:CodeFile) RETURN f.file_id") == [["b.py"]]
+        assert "misses something" in caplog.text
+
+    def test_the_loop_is_not_held_by_a_long_file(self, graphed):
+        calls = "".join(f"    f{n}()\n" for n in range(1000))
+        folder = graphed({"a.py": f"def f1():\n{calls}" * 3})
+        turns = []
+
+        async def counted():
+            flushing = asyncio.ensure_future(folder.graph.flush())
+            while not flushing.done():
+                turns.append(1)
+                await asyncio.sleep(0)
+
+        folder.run(counted())
+        assert len(turns) > 3
+        folder.check()
+
+
+class TestWithoutAGraph:
+    @pytest.fixture
+    def folder(self, graphed, monkeypatch):
+        monkeypatch.setitem(sys.modules, "kuzu", None)
+        return graphed(CODE_FILES)
+
+    def test_everything_else_works(self, folder):
+        folder.open("a.py")
+        folder.remember("on helper", "a.py", "helper")
+        assert folder.titles("a.py", "helper") == ["on helper"]
+        assert folder.lenses("a.py") == {0: "1 memory"}
+
+    def test_a_reader_is_told_why(self, folder):
+        with pytest.raises(GraphUnavailable, match="kuzu is not installed"):
+            folder.ask("RETURN 1")
+        assert folder.graph.state == GraphState("off", None, "kuzu is not installed")
+
+    def test_a_wrong_query_is_wrong_all_the_same(self, folder):
+        with pytest.raises(InvalidArgument, match="must begin with"):
+            folder.ask("CREATE (n)")
+
+
+async def record(real, written):
+    written.append(await real())
+    return written[-1]
+
+
+async def until(true):
+    for _ in range(2000):
+        if true():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not come")
 
 
 FILES = ("a.py", "b.py", "pkg/__init__.py", "pkg/c.py", "pkg/d.py")

@@ -155,8 +155,8 @@ def quoted(path: Path) -> str:
 class RowFiles:
     """Files to COPY from, one a table of nodes and one a kind of relation; rows come in portions.
 
-    Nodes are JSON: unlike CSV, it tells an empty text from none. Relations are CSV, which loads quicker: their
-    properties are never empty texts, so that an empty field is none.
+    Nodes are JSON: unlike CSV, it tells an empty text from none. Relations are CSV, which loads quicker;
+    their properties are never empty texts, so that an empty field is none.
     """
 
     def __init__(self, place: Path) -> None:
