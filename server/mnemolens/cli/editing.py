@@ -10,7 +10,8 @@ from pathlib import Path
 
 from mnemolens.cli.session import memory_id, now, opened, short_id
 from mnemolens.cli.terminal import Screen, Span, note, one_line
-from mnemolens.core.errors import InvalidArgument
+from mnemolens.core.errors import InvalidArgument, StoreError
+from mnemolens.core.views import SavedMemory
 from mnemolens.engine.workspace import Workspace
 
 _USUAL = ("notepad",) if os.name == "nt" else ("editor", "nano", "vim", "vi")
@@ -24,32 +25,40 @@ def run(root: Path | None, given: str) -> int:
         workspace.glance([one], writing=True)
         [document] = asyncio.run(workspace.open_memories([one], now()))
         path = Path(document.path)
-        before = path.read_text("utf-8")
+        if document.trouble:
+            note(f"{path} is shown as it was left: {document.trouble}")
+        before = path.read_bytes()
         try:
             code = subprocess.run([*editor, str(path)], check=False).returncode
         except OSError as error:
             raise InvalidArgument("EDITOR", f"{editor[0]} can't be started: {error.strerror}") from None
         if code:
+            asyncio.run(workspace.discard_opened(path))
             note(f"{editor[0]} ended with {code}; nothing was stored")
             return 1
-        text = path.read_text("utf-8", errors="replace")
         screen = Screen()
-        if text == before:
+        if path.read_bytes() == before:
             screen.line("Nothing changed")
             return 0
-        view = _save(workspace, path, text)
-        screen.line(Span("Saved", "bold"), f": {one_line(view)}", Span(f"  {short_id(one)}", "dim"))
+        saved = _save(workspace, path)
+        for warning in saved.warnings:
+            note(warning)
+        title = one_line(saved.view.memory.title)
+        screen.line(Span("Saved", "bold"), f": {title}", Span(f"  {short_id(one)}", "dim"))
     return 0
 
 
-def _save(workspace: Workspace, path: Path, text: str) -> str:
-    """Stores the document; what can't be stored is kept for the user. Returns the title."""
+def _save(workspace: Workspace, path: Path) -> SavedMemory:
+    """Stores the document; what can't be stored is kept for the user, as it is."""
+    data = path.read_bytes()
     try:
-        return asyncio.run(workspace.save_opened(path, text, now())).view.memory.title
-    except InvalidArgument as error:
+        return asyncio.run(workspace.save_opened(path, None, now()))
+    except (InvalidArgument, StoreError) as error:
         handle, kept = tempfile.mkstemp(prefix="mnemolens-", suffix=".md")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        if isinstance(error, StoreError):
+            raise StoreError(f"{error}; your text is kept in {kept}") from None
         raise InvalidArgument(error.field, f"{_reason(error)}; your text is kept in {kept}") from None
 
 

@@ -140,9 +140,11 @@ def _read_head(head: str) -> tuple[dict[str, Any], dict[str, int]]:
         return _read_yaml(head)
     except yaml.reader.ReaderError as error:
         line = head.count("\n", 0, error.position) + 2
-        raise _wrong(line, f"the character U+{ord(str(error.character)):04X} can't stand here") from None
+        raise _wrong(line, f"the character U+{int(error.character):04X} can't stand here") from None
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        mark = getattr(error, "problem_mark", None)
+        if "flow" in (getattr(error, "context", None) or ""):  # a bracket or quote that is never closed
+            mark = getattr(error, "context_mark", None) or mark
         said = getattr(error, "problem", None) or str(error).partition("\n")[0]
         raise _wrong(mark.line + 2 if mark else 2, f"the head can't be read: {said}") from None
     except RecursionError:
