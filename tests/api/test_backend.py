@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnemolens import CodeGraph, MemoryEntry, MemoryQuery, MemoryType, SessionInfo
+from mnemolens.core.clock import ManualClock
 
 DAY = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PAST, FUTURE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
@@ -412,12 +413,16 @@ def test_an_expired_memory_is_left_out_everywhere(filled):
     assert "gone" in ids(filled.retrieve_memories(MemoryQuery(include_expired=True)))
 
 
-def test_expiry_comes_while_the_backend_is_open(backend):
-    soon = datetime.now(UTC) + timedelta(seconds=0.4)
-    backend.store_memory(MemoryEntry(id="m", content="x", expires_at=soon))
+def test_expiry_comes_while_the_backend_is_open(make_backend, monkeypatch):
+    clock = ManualClock(DAY)
+    monkeypatch.setattr("mnemolens.engine.workspace.SystemClock", lambda: clock)
+    monkeypatch.setattr("mnemolens.api.backend._now", clock.now)
+    backend = make_backend()
+    backend.store_memory(MemoryEntry(id="m", content="x", expires_at=DAY + timedelta(hours=1)))
     query = "MATCH (m:SemanticMemory) RETURN m.memory_id"
+    assert ids(backend.retrieve_memories()) == ["m"]
     assert list(backend.connection.execute(query)) == [("m",)]
-    time.sleep(0.5)
+    clock.advance(3600)
     assert backend.retrieve_memories() == []
     assert list(backend.connection.execute(query)) == []
 
