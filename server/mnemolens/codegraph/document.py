@@ -8,13 +8,16 @@ Knows no protocol and no index. A document whose parse is slow does it in slices
 (`parse_slice`): nothing here waits or starts a task.
 """
 
+from bisect import bisect_right
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
-from time import perf_counter
+from itertools import islice
+from time import perf_counter, thread_time
 
-from tree_sitter import Point, Tree
+from tree_sitter import Tree
 
-from mnemolens.codegraph.extract import Unit, Walk, assemble, extract, parseable
+from mnemolens.codegraph.comments import Reading, difference, may_be_long, shortened
+from mnemolens.codegraph.extract import Unit, Walk, assembling, extract, parseable
 from mnemolens.codegraph.languages.base import Language
 from mnemolens.core.symbols import FileSymbols, Position, Range, Reference, SymbolRange
 from mnemolens.core.text import ByteEdit, Text, TextChange
@@ -31,7 +34,7 @@ _FIRST_TIME_FACTOR = 10
 _MAX_EDITS = 64
 """After so many scattered edits without a whole text the units are given up: reading anew is cheaper."""
 
-_CHUNK = 4096
+_UNITS_A_STEP = 500
 
 
 class Document:
@@ -60,6 +63,9 @@ class Document:
         self._parser = language.parser() if language else None
         self._tree: Tree | None = None
         self._odd = False  # the parsed text had lone carriage returns
+        self._comments = language.line_comments if language else None
+        self._long_comments = True  # there may be long comments: the text is to be looked through
+        self._told: bytes | None = None  # the text as the parser knows it, where that is another
         self._slow = len(self.text) > LARGE_BYTES
         # What was last extracted: its tree (edited since), its units, and the edits since, joined.
         self._good_tree: Tree | None = None
@@ -69,7 +75,7 @@ class Document:
         self._unshifted: list[ByteEdit] = []
         self._steps: Iterator[None] | None = None
         self._deadline: float | None = None
-        self._spent = 0.0  # seconds of this catching up so far
+        self._spent = 0.0  # seconds of processor time that this catching up took so far
         self._limit = 0.0  # seconds after which it counts as slow
         self.symbols = symbols or FileSymbols(language.name if language else "", partial=len(self.text) > 0)
         if language is None:
@@ -90,13 +96,14 @@ class Document:
         """Work on a pending parse for about `budget_ms`; True when the symbols have caught up."""
         if self._steps is None:
             return True
-        started = perf_counter()
-        self._deadline = started + budget_ms / 1000
+        # What others on this machine do is no sign of a slow text: processor time tells.
+        started = thread_time()
+        self._deadline = perf_counter() + budget_ms / 1000
         for _ in self._steps:
             if perf_counter() > self._deadline:
-                self._spent += perf_counter() - started
+                self._spent += thread_time() - started
                 return False
-        self._spent += perf_counter() - started
+        self._spent += thread_time() - started
         self._slow = self._spent > self._limit
         self._steps = None
         self.pending = False
@@ -152,13 +159,14 @@ class Document:
             if self._parser is not None:
                 self._parser.reset()
         self._unshifted.append(edit)
-        wide = _widened(edit, before, self.text)
-        if self._tree is not None:
-            self._tree.edit(*wide)
+        if not self._long_comments:
+            self._long_comments = may_be_long(self.text, edit, self._comments)
+        if self._told is not None:
+            new = self.text.data[edit.start : edit.new_end]
+            self._told = b"".join((self._told[: edit.start], new, self._told[edit.old_end :]))
+        self._edit_trees(_widened(edit, before, self.text))
         if self._good_tree is None:
             return
-        if self._good_tree is not self._tree:
-            self._good_tree.edit(*wide)
         if self._edits:
             start, old_end, new_end = self._edits[-1]
             if start <= edit.start and edit.old_end <= new_end:  # typing on: one longer edit
@@ -167,6 +175,27 @@ class Document:
         self._edits.append((edit.start, edit.old_end, edit.new_end))
         if len(self._edits) > _MAX_EDITS:
             self._forget_units()
+
+    def _edit_trees(self, edit: ByteEdit) -> None:
+        if self._tree is not None:
+            self._tree.edit(*edit)
+        if self._good_tree is not None and self._good_tree is not self._tree:
+            self._good_tree.edit(*edit)
+
+    def _without_long_comments(self, source: bytes) -> bytes:
+        """The text as the parser is to get it; the trees hear of what is blank now and was not, or was."""
+        if not self._long_comments:
+            return source
+        parsed = shortened(source, self._comments)
+        told, self._told = self._told, parsed if parsed is not source else None
+        self._long_comments = self._told is not None
+        if told is None:
+            told = source
+        place = difference(told, parsed) if self._tree is not None and told is not parsed else None
+        if place is not None:
+            start, end = (self.text.position(offset) for offset in place)
+            self._edit_trees(ByteEdit(place[0], place[1], place[1], start, end, end))
+        return parsed
 
     def _forget_units(self) -> None:
         self._good_tree = self._units = None
@@ -180,9 +209,11 @@ class Document:
             # The parser sees other bytes than the edits speak of: nothing old can be used.
             self._tree = None
             self._forget_units()
+            self._long_comments = True
         self._odd = odd
+        parsed = self._without_long_comments(source)
         self._limit = SLOW_PARSE_MS / 1000 * (1 if self._tree is not None else _FIRST_TIME_FACTOR)
-        steps = self._catching_up(source)
+        steps = self._catching_up(source, parsed)
         if self._slow:
             self._shift()
             self.pending = True
@@ -191,20 +222,20 @@ class Document:
         else:
             self.pending = False
             self._deadline = None
-            started = perf_counter()
+            started = thread_time()
             for _ in steps:
                 pass
-            self._slow = perf_counter() - started > self._limit
+            self._slow = thread_time() - started > self._limit
 
-    def _catching_up(self, source: bytes) -> Iterator[None]:
-        """The steps from the text to the symbols."""
+    def _catching_up(self, source: bytes, parsed: bytes) -> Iterator[None]:
+        """The steps from the text, which the parser gets as `parsed`, to the symbols."""
         assert self.language is not None
-        tree = yield from self._parsing(source)
+        tree = yield from self._parsing(source, parsed)
         if tree.root_node.has_error and not self._whole and self._tree is not None:
             # Nothing good to hold on to: what is recovered must be what a first look would recover.
             self._tree = None
             self._forget_units()
-            tree = yield from self._parsing(source)
+            tree = yield from self._parsing(source, parsed)
         self._tree = tree
         root = tree.root_node
         if root.has_error and self._whole:
@@ -212,47 +243,56 @@ class Document:
             if not self.symbols.partial:
                 self.symbols = replace(self.symbols, partial=True)
             return
-        units = yield from Walk(self.language, source, self._known(tree)).steps(root)
-        yield
+        known = yield from self._known(tree)
+        units = yield from Walk(self.language, source, known).steps(root)
+        symbols = yield from assembling(units, self.language, partial=root.has_error)
         self._unshifted.clear()
         self._edits.clear()
         self._units, self._good_tree = units, tree
         self._whole = not root.has_error
-        self.symbols = assemble(units, self.language, partial=root.has_error)
+        self.symbols = symbols
 
-    def _parsing(self, source: bytes) -> Generator[None, None, Tree]:
+    def _parsing(self, source: bytes, parsed: bytes) -> Generator[None, None, Tree]:
         """The steps of one parse."""
+        reading = Reading(source, parsed)
         while True:
             try:
-                return self._parse(source)
+                tree = self._parse(reading, parsed, whole=source is parsed)
             except ValueError:  # the time was up: the next call goes on from there
                 yield
+            else:
+                reading.done()
+                yield
+                return tree
 
-    def _parse(self, source: bytes) -> Tree:
+    def _parse(self, read: Reading, parsed: bytes, *, whole: bool) -> Tree:
         assert self._parser is not None
-
-        def read(offset: int, _point: Point) -> bytes:
-            return source[offset : offset + _CHUNK]
 
         def halt(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001  (tree-sitter calls it so)
             return self._deadline is not None and perf_counter() > self._deadline
 
         if self._deadline is None:
-            return self._parser.parse(source, self._tree) if self._tree else self._parser.parse(source)
+            text = parsed if whole else read
+            return self._parser.parse(text, self._tree) if self._tree else self._parser.parse(text)
         if self._tree is None:
             return self._parser.parse(read, progress_callback=halt)
         return self._parser.parse(read, self._tree, progress_callback=halt)
 
-    def _known(self, tree: Tree) -> dict[tuple[int, int, int], Unit]:
+    def _known(self, tree: Tree) -> Generator[None, None, dict[tuple[int, int, int], Unit]]:
         """Units whose text and structure did not change, by their place in the new text."""
-        if self._units is None or self._good_tree is None:
+        if self._units is None or self._good_tree is None or not self._units.edges:
             return {}
         # Equal structure is not reported where only a leaf's text changed: hence the edits besides.
         changed = [(r.start_byte, r.end_byte) for r in self._good_tree.changed_ranges(tree)]
+        yield
         edits = self._edits
         known: dict[tuple[int, int, int], Unit] = {}
         stack = [(edge, 0) for edge in self._units.edges]
+        steps = 0
         while stack:
+            steps += 1
+            if not steps % _UNITS_A_STEP:
+                yield
             edge, base = stack.pop()
             unit = edge.unit
             first = base + edge.start_byte
@@ -279,7 +319,7 @@ class Document:
         """Move the known ranges along with the edits since they were right."""
         ranges = self.symbols.ranges
         for edit in self._unshifted:
-            ranges = tuple(_shifted(item, edit) for item in ranges)
+            ranges = _all_shifted(ranges, edit)
         self._unshifted.clear()
         if ranges is not self.symbols.ranges:
             self.symbols = replace(self.symbols, ranges=ranges)
@@ -298,6 +338,25 @@ def _widened(edit: ByteEdit, before: Text, after: Text) -> ByteEdit:
     return ByteEdit(
         start, old_end, new_end, after.position(start), before.position(old_end), after.position(new_end)
     )
+
+
+def _all_shifted(ranges: tuple[SymbolRange, ...], edit: ByteEdit) -> tuple[SymbolRange, ...]:
+    """All ranges after an edit."""
+    last = edit.old_end_position.line
+    # They are in the order of their starts: those below the edit only move by whole lines.
+    below = bisect_right(ranges, last, key=lambda item: item.definition.start.line)
+    down = edit.new_end_position.line - last
+    moved = [_shifted(item, edit) for item in islice(ranges, below)]
+    if not down:
+        return (*moved, *ranges[below:])
+    for (start, end), (name, name_end) in islice(ranges, below, None):
+        moved.append(
+            SymbolRange(
+                Range(Position(start[0] + down, start[1]), Position(end[0] + down, end[1])),
+                Range(Position(name[0] + down, name[1]), Position(name_end[0] + down, name_end[1])),
+            )
+        )
+    return tuple(moved)
 
 
 def _shifted(item: SymbolRange, edit: ByteEdit) -> SymbolRange:

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Generator, Mapping
 from hashlib import sha256
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from tree_sitter import Node, Tree
 
@@ -39,6 +39,12 @@ MAX_SIGNATURE = 300
 
 _STEP = 2000
 """Nodes read in one step."""
+
+_UNITS_A_STEP = 500
+"""Definitions laid out in one step: about 2 ms."""
+
+_WIDE = 1000
+"""A node with more children is read in portions."""
 
 _SPACE = re.compile(r"\s+")
 _LONE_CR = re.compile(rb"\r(?!\n)")
@@ -165,6 +171,27 @@ class Unit:
 # Entries of the walk's stack that are no nodes.
 _BODY, _END_BODY, _POP = object(), object(), object()
 
+
+class _Rest:
+    """The children of a wide node that are still to be read: all at once they hold the loop too long."""
+
+    __slots__ = ("at", "count", "node")
+
+    def __init__(self, node: Node, count: int) -> None:
+        self.node = node
+        self.at = 0
+        self.count = count
+
+    def take(self, stack: list[object]) -> list[Node]:
+        """The next of them in reverse; what is left goes back on the stack, below them."""
+        first, self.at = self.at, min(self.at + _WIDE, self.count)
+        if self.at < self.count:
+            stack.append(self)
+        child = self.node.child
+        return [child(at) for at in range(self.at - 1, first - 1, -1)]
+
+
+_Result = TypeVar("_Result")
 Part = bytes | Unit
 Todo = tuple[Unit, list[object], Node | None, frozenset[int], int]
 """A unit to read: its nodes in reverse, the node it starts at (None: the text), silent nodes, depth."""
@@ -186,13 +213,7 @@ class Walk:
 
     def module(self, root: Node, *, with_tokens: bool = False) -> Unit:
         """The unit of a whole file; its own tokens and hashes only `with_tokens`."""
-        steps = self.steps(root, with_tokens=with_tokens)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as stop:
-                unit: Unit = stop.value
-                return unit
+        return finish(self.steps(root, with_tokens=with_tokens))
 
     def steps(self, root: Node, *, with_tokens: bool = False) -> Generator[None, None, Unit]:
         """As `module`, as a generator that can be left at any of its steps, a few milliseconds each."""
@@ -242,12 +263,17 @@ class Walk:
                     body_start = len(parts)
                 elif node is _END_BODY:
                     body_end = len(parts)
+                elif type(node) is _Rest:
+                    push(node.take(stack))
                 else:
                     prefix = prefixes.pop()
                 continue
             action = actions.get(node.kind_id)
             if action is None:
-                if node.child_count:
+                count = node.child_count
+                if count > _WIDE:
+                    stack.append(_Rest(node, count))
+                elif count:
                     push(node.children[::-1])
                 elif node.end_byte > node.start_byte:
                     add(source[node.start_byte : node.end_byte])
@@ -308,7 +334,10 @@ class Walk:
                         prefix = f"{prefix}{name}."
                         stack.append(_POP)
                 if node.id not in silent:
-                    push(node.children[::-1])
+                    if node.child_count > _WIDE:
+                        stack.append(_Rest(node, node.child_count))
+                    else:
+                        push(node.children[::-1])
                 continue
             if action is SKIP:
                 if doc_comments:
@@ -536,6 +565,21 @@ def _folded(edges: list[Edge]) -> list[Edge]:
 
 def assemble(root: Unit, language: Language, *, partial: bool) -> FileSymbols:
     """Lay the units out as the file's symbols, in text order."""
+    return finish(assembling(root, language, partial=partial))
+
+
+def finish(steps: Generator[None, None, _Result]) -> _Result:
+    """The result of a generator, all its steps at once."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            result: _Result = stop.value
+            return result
+
+
+def assembling(root: Unit, language: Language, *, partial: bool) -> Generator[None, None, FileSymbols]:
+    """As `assemble`, as a generator that can be left at any of its steps."""
     symbols: list[Symbol] = []
     ranges: list[SymbolRange] = []
     bound: list[frozenset[str]] = []
@@ -551,6 +595,8 @@ def assemble(root: Unit, language: Language, *, partial: bool) -> FileSymbols:
     ]
     while stack:
         edge, parent, path, in_class, row, column = stack.pop()
+        if not len(symbols) % _UNITS_A_STEP:
+            yield
         unit = edge.unit
         qualname = f"{path}{edge.prefix}{unit.name}"
         ordinal = seen.get(qualname, 0)
@@ -647,4 +693,4 @@ def extract_tree(tree: Tree, source: bytes, language: Language) -> FileSymbols:
 def extract(source: bytes, language: Language) -> FileSymbols:
     """The symbols of a text (UTF-8 without byte order mark)."""
     source = parseable(source)
-    return extract_tree(language.parser().parse(source), source, language)
+    return extract_tree(language.parse(source), source, language)

@@ -82,7 +82,7 @@ def _first_unit(source: bytes, language: Language, kind: SymbolKind) -> Unit | N
     fallback: Unit | None = None
     for before, after in language.frames(kind):
         framed = parseable(before.encode() + source + after.encode())
-        root = language.parser().parse(framed).root_node
+        root = language.parse(framed).root_node
         unit = Walk(language, framed).module(root)
         edges = unit.edges
         while edges and edges[0].start_byte < len(before.encode()):
@@ -187,7 +187,7 @@ def identifiers_of(snippet: str, language: Language | None = None) -> frozenset[
     if language is None:
         return frozenset(_IDENTIFIER.findall(snippet))
     source = parseable(snippet.encode("utf-8", "replace"))
-    root = language.parser().parse(source).root_node
+    root = language.parse(source).root_node
     blob = Walk(language, source).module(root, with_tokens=True).blob
     text = blob.replace(b"\1\0", b"\n").decode("utf-8", "replace")
     return frozenset(_IDENTIFIER.findall(text))

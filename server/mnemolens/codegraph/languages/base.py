@@ -13,6 +13,7 @@ from typing import NamedTuple
 import tree_sitter
 from tree_sitter import Node
 
+from mnemolens.codegraph.comments import LineComments, Reading, shortened
 from mnemolens.core.symbols import Branch, SymbolKind
 
 MAX_WRAPPERS = 8
@@ -141,6 +142,7 @@ class Language:
         doc_comments: a `/** … */` right above a definition documents it.
         references: leaf types that can refer to a symbol.
         reference: what such a leaf mentions, None where it refers to nothing.
+        line_comments: what line comments look like, where long runs of them are slow to parse.
         branch: whether what stands in a node takes place always ("") or on a condition.
         frames: texts to put around a snippet, by symbol kind, so that it parses alone.
     """
@@ -158,6 +160,7 @@ class Language:
     prose: frozenset[str] = frozenset()
     methods_in_classes: bool = False
     doc_comments: bool = False
+    line_comments: LineComments | None = None
     branch: Callable[[Node], Branch] = _no_branch
 
     @cached_property
@@ -168,6 +171,16 @@ class Language:
     def parser(self) -> tree_sitter.Parser:
         """A parser of its own for the caller."""
         return tree_sitter.Parser(self.ts)
+
+    def parse(self, source: bytes) -> tree_sitter.Tree:
+        """The tree of a whole text, which must be `parseable`."""
+        parsed = shortened(source, self.line_comments)
+        if parsed is source:
+            return self.parser().parse(source)
+        reading = Reading(source, parsed)
+        tree = self.parser().parse(reading)
+        reading.done()
+        return tree
 
     @cached_property
     def actions(self) -> dict[int, Action]:

@@ -1,9 +1,11 @@
 """The table of Python."""
 
 import inspect
+import re
 
 from tree_sitter import Node
 
+from mnemolens.codegraph.comments import LineComments
 from mnemolens.codegraph.languages.base import (
     MAX_WRAPPERS,
     Definition,
@@ -52,7 +54,8 @@ def dotted(node: Node | None) -> str | None:
 
 def _docstring(block: Node) -> tuple[Node, str] | None:
     """The documentation string of a body, cleaned, and the statement that holds it."""
-    for child in block.children:
+    for at in range(block.child_count):  # not `children`: a block may have any number of them
+        child = block.child(at)
         if child.type == "comment":
             continue
         if child.type != "expression_statement" or child.child_count != 1:
@@ -361,5 +364,7 @@ PYTHON = Language(
     reference=_reference,
     frames=_frames,
     methods_in_classes=True,
+    # A brace in a format string holds code.
+    line_comments=LineComments(b"#", (b'"""', b"'''"), re.compile(rb"[fFtT][rR]?(?:\"{3}|'{3})")),
     branch=_branch,
 )

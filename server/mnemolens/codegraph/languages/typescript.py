@@ -2,6 +2,7 @@
 
 from tree_sitter import Node
 
+from mnemolens.codegraph.comments import LineComments
 from mnemolens.codegraph.languages.base import (
     MAX_WRAPPERS,
     Definition,
@@ -584,6 +585,8 @@ def _language(name: str, lsp_ids: tuple[str, ...], extensions: tuple[str, ...], 
         reference=_reference,
         frames=_frames,
         doc_comments=True,
+        # Not only templates: in JSX text, `//` begins no comment either.
+        line_comments=LineComments(b"//", (b"`", b"/*", b"*/", b"<", b">")),
         branch=_branch,
     )
 
