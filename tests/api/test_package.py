@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import mnemolens
-from mnemolens.demo import main
 
 
 def loaded_by(code):
@@ -69,11 +68,19 @@ def test_the_example_of_the_readme(tmp_path, monkeypatch, capsys):
     assert second == "pay-1 src/payments.py::charge 0.8"
 
 
-def test_the_demo(capsys):
+def test_the_demo(tmp_path):
     pytest.importorskip("kuzu")
-    assert main() == 0
-    shown = capsys.readouterr().out
-    parts = dict(enumerate(shown.split("\n\n"), 0))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "mnemolens.demo"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(tmp_path.iterdir()) == []
+    parts = done.stdout.split("\n\n")
     assert "Indexed 2 files: 1 class, 3 functions." in parts[0]
     file, function = "relevance 1.0  (metadata_file_match)", "relevance 0.8  (content_name_match)"
     assert f"→ file src/utils.py  {file}" in parts[1]
@@ -90,18 +97,3 @@ def test_the_demo(capsys):
     assert f"→ function charge_card  {function}" in parts[6]
     assert "How to add a login (score: 1.0, metadata_file_match)" in parts[7]
     assert "→ no link" in parts[8]
-
-
-def test_the_demo_as_a_program(tmp_path):
-    pytest.importorskip("kuzu")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "mnemolens.demo"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "validate_token" in done.stdout
-    assert list(tmp_path.iterdir()) == []

@@ -171,21 +171,22 @@ def test_disabled(make_backend):
     assert len(links(linking, "m")) == 2
 
 
-@pytest.mark.parametrize("kind", TYPES)
-def test_ten_relations_and_those_to_classes(indexed, kind):
-    indexed.store_memory(
-        MemoryEntry(
-            id="m",
-            memory_type=MemoryType[kind],
-            content="validate_token raises the TokenError class",
-            metadata={"file": "src/utils.py"},
+def test_ten_relations_and_those_to_classes(indexed):
+    for kind in TYPES:
+        indexed.store_memory(
+            MemoryEntry(
+                id=kind,
+                memory_type=MemoryType[kind],
+                content="validate_token raises the TokenError class",
+                metadata={"file": "src/utils.py"},
+            )
         )
-    )
-    assert links(indexed, "m") == {
-        (f"RELATES_TO_FILE_{kind}", "src/utils.py"): (1.0, "metadata_file_match"),
-        (f"RELATES_TO_FUNCTION_{kind}", "validate_token"): (0.8, "content_name_match"),
-        (f"RELATES_TO_CLASS_{kind}", "TokenError"): (0.8, "content_class_match"),
-    }
+    for kind in TYPES:
+        assert links(indexed, kind) == {
+            (f"RELATES_TO_FILE_{kind}", "src/utils.py"): (1.0, "metadata_file_match"),
+            (f"RELATES_TO_FUNCTION_{kind}", "validate_token"): (0.8, "content_name_match"),
+            (f"RELATES_TO_CLASS_{kind}", "TokenError"): (0.8, "content_class_match"),
+        }
 
 
 def test_a_link_has_the_time_it_was_made(indexed):
@@ -210,25 +211,23 @@ def test_no_duplicates(indexed):
     assert row == (2, 2)
 
 
-@pytest.mark.parametrize(
-    "written",
-    ["src/auth.py", "auth.py", "./src/auth.py", "{project}/src/auth.py", "src/auth.py:8"],
-)
-def test_paths_absolute_and_in_part(indexed, project, written):
-    indexed.store_memory(
-        MemoryEntry(id="m", content="Note", metadata={"file": written.format(project=project)})
-    )
-    assert list(links(indexed, "m")) == [("RELATES_TO_FILE_SEMANTIC", "src/auth.py")]
+def test_paths_absolute_and_in_part(indexed, project):
+    ways = ["src/auth.py", "auth.py", "./src/auth.py", f"{project}/src/auth.py", "src/auth.py:8"]
+    for written in ways:
+        indexed.store_memory(MemoryEntry(id=written, content="Note", metadata={"file": written}))
+    for written in ways:
+        assert list(links(indexed, written)) == [("RELATES_TO_FILE_SEMANTIC", "src/auth.py")]
 
 
-def test_short_and_common_names_are_not_matched(indexed):
-    indexed.store_memory(MemoryEntry(id="m", content="A sign of the main problem"))
-    assert links(indexed, "m") == {}
-
-
-def test_case_matters(indexed):
-    indexed.store_memory(MemoryEntry(id="m", content="VALIDATE_TOKEN and tokenerror"))
-    assert links(indexed, "m") == {}
+def test_what_names_nothing_is_not_matched(indexed):
+    texts = [
+        "A sign of the main problem",  # short and common words
+        "VALIDATE_TOKEN and tokenerror",  # case matters
+        "revalidate_tokens and validate_token_later",  # so do whole names
+    ]
+    for text in texts:
+        indexed.store_memory(MemoryEntry(id=text, content=text))
+    assert [links(indexed, text) for text in texts] == [{}, {}, {}]
 
 
 def test_without_code_no_queries(backend, monkeypatch):
