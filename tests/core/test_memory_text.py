@@ -1,5 +1,8 @@
 """Token estimates: the documented heuristic, and what any estimate must keep."""
 
+import math
+from itertools import groupby
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,3 +45,35 @@ def test_more_text_never_costs_less_and_joining_at_a_line_costs_no_more_than_one
     together = count_tokens(first + "\n" + second)
     assert together >= max(count_tokens(first), count_tokens(second))
     assert together <= count_tokens(first) + count_tokens(second) + 1
+
+
+def the_rule(character):
+    """What kind of run a character belongs to, as the module's text has it."""
+    code = ord(character)
+    if character.isspace():
+        return "space"
+    if character.isascii():
+        return "latin" if character.isalpha() else "digit" if character.isdigit() else "mark"
+    if 0xC0 <= code <= 0x24F:
+        return "latin"
+    if 0x2E80 <= code <= 0x9FFF or 0xAC00 <= code <= 0xD7AF:
+        return "one"
+    return "letters" if character.isalpha() else "other"
+
+
+@given(
+    st.text(
+        alphabet="abcdefgé12345_-(. \n\t\u043f\u0430\u043c\u8bb0\u5fc6\ud55c\U0001f44d\u20ac", max_size=40
+    )
+)
+@settings(max_examples=300, deadline=None)
+def test_every_run_costs_what_the_rule_says(text):
+    cost = 0
+    for rule, characters in groupby(text, the_rule):
+        run = "".join(characters)
+        per_token = {"latin": 6, "digit": 3, "mark": 1, "one": 1, "letters": 2, "other": 0.5}
+        if rule == "space":
+            cost += run.startswith("\n")
+        else:
+            cost += math.ceil(len(run) / per_token[rule])
+    assert count_tokens(text) == cost

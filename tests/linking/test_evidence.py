@@ -1,5 +1,8 @@
 """Names for the inverted index, and whether a text still says what it said."""
 
+from dataclasses import replace
+from importlib import import_module
+
 import pytest
 
 from mnemolens.core.memories import Evidence
@@ -104,3 +107,23 @@ def evidence(field, rule, text):
 )
 def test_evidence_after_an_edit(was, content, holds):
     assert evidence_holds(was, "", content, {}) is holds
+
+
+def test_a_long_note_is_read_once_for_all_of_its_links(monkeypatch):
+    mentions = import_module("mnemolens.linking.mentions")
+    readers = []
+
+    class Watched(mentions._Reader):
+        def __init__(self, field, text):
+            readers.append(field)
+            super().__init__(field, text)
+
+    monkeypatch.setattr(mentions, "_Reader", Watched)
+    content = " ".join(f"`watched_{number}()`" for number in range(200))
+    for number in range(200):
+        name = f"watched_{number}"
+        at = content.index(f"{name}(")
+        held = Evidence("content", at, at + len(name), "code_span", name)
+        assert evidence_holds(held, "a title of its own", content, {})
+        assert not evidence_holds(replace(held, text="unwatched"), "a title of its own", content, {})
+    assert readers == ["content"]

@@ -1,11 +1,14 @@
 """Names a memory is to be found by, and whether its text still holds the evidence of a link."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from mnemolens.core.memories import Evidence
-from mnemolens.linking.mentions import mentions, name_parts
+from mnemolens.linking.mentions import SCAN_LIMIT, mentions, mentions_in, name_parts
 from mnemolens.linking.paths import basename, metadata_paths, module_parts
+from mnemolens.linking.values import Mention
 
 _NEEDS_MARK = frozenset({"code_span", "call", "role", "stack_trace", "import", "symbol_id", "markdown_link"})
 
@@ -47,11 +50,16 @@ def evidence_holds(evidence: Evidence, title: str, content: str, metadata: Mappi
         key = evidence.field.removeprefix("metadata.")
         return any(path.key == key and path.text == evidence.text for path in metadata_paths(metadata))
     text = {"title": title, "content": content}.get(evidence.field, "")
-    if evidence.text not in text:
-        return False
-    found = mentions(title, "") if evidence.field == "title" else mentions("", content)
     return any(
-        mention.text == evidence.text
-        and (mention.rule == evidence.rule or mention.marked or evidence.rule not in _NEEDS_MARK)
-        for mention in found
+        mention.rule == evidence.rule or mention.marked or evidence.rule not in _NEEDS_MARK
+        for mention in _by_text(evidence.field, text[:SCAN_LIMIT]).get(evidence.text, ())
     )
+
+
+@lru_cache(maxsize=16)
+def _by_text(field: str, text: str) -> Mapping[str, Sequence[Mention]]:
+    """{name: where the field mentions it}; remembered, since a memory has up to hundreds of links."""
+    found = defaultdict(list)
+    for mention in mentions_in(field, text):
+        found[mention.text].append(mention)
+    return dict(found)

@@ -8,6 +8,7 @@ the first `SCAN_LIMIT` code points of a field are read.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Generator, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from mnemolens.core.identifiers import IDENTIFIER, LATIN_LETTERS, is_common_word, is_identifier
@@ -97,13 +98,24 @@ def mentions(title: str, content: str) -> tuple[Mention, ...]:
 
     Bare lower-case words are given once a field, common English words only where they are marked.
     """
+    found = (*mentions_in("title", title[:SCAN_LIMIT]), *mentions_in("content", content[:SCAN_LIMIT]))
+    return found[:MAX_MENTIONS]
+
+
+@lru_cache(maxsize=64)
+def mentions_in(field: str, text: str) -> tuple[Mention, ...]:
+    """Everything in one field that may name code, in text order; remembered, since each link asks again.
+
+    Args:
+        field: its name.
+        text: no longer than `SCAN_LIMIT`.
+    """
     found: list[Mention] = []
-    for field, text in (("title", title), ("content", content)):
-        for mention in _Reader(field, text[:SCAN_LIMIT]).read():
-            if mention.end - mention.start <= MAX_NAME_LENGTH:
-                found.append(mention)
-            if len(found) >= MAX_MENTIONS:
-                return tuple(found)
+    for mention in _Reader(field, text).read():
+        if mention.end - mention.start <= MAX_NAME_LENGTH:
+            found.append(mention)
+        if len(found) >= MAX_MENTIONS:
+            break
     return tuple(found)
 
 
