@@ -18,7 +18,7 @@ from mnemolens.codegraph.document import Document
 from mnemolens.codegraph.resolve import resolve
 from mnemolens.core.clock import Clock, SystemClock
 from mnemolens.core.errors import InvalidArgument, StoreError
-from mnemolens.core.events import Event
+from mnemolens.core.events import Event, MemoryPurge
 from mnemolens.core.memories import CodeState, Memory, Origin
 from mnemolens.core.settings import Settings
 from mnemolens.core.symbols import FileSymbols, Position, Range, SymbolKey, SymbolKind
@@ -60,6 +60,7 @@ from mnemolens.engine.links import Links
 from mnemolens.engine.listing import Listing
 from mnemolens.engine.loading import Loaded
 from mnemolens.engine.loading import content_hash as source_hash
+from mnemolens.engine.neighbours import Around, Neighbours
 from mnemolens.engine.opened_memories import Memories, OpenedMemories
 from mnemolens.engine.recall import Recall
 from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
@@ -80,6 +81,7 @@ from mnemolens.store.symbols import SymbolCache
 
 if TYPE_CHECKING:
     from mnemolens.engine.exchange import Exchange
+    from mnemolens.engine.importing import Importing
 
 T = TypeVar("T")
 
@@ -454,6 +456,11 @@ class Workspace:
         """All agents, the one that was active last first."""
         return self._sessions.agents(now)
 
+    async def neighbours(self, file: str, position: Position | None, depth: int, now: datetime) -> Neighbours:
+        """What stands around the symbol at a position, or around a file; see `Around.look`."""
+        around = Around(self._code, self._state, self._links, self._show)
+        return await around.look(self._code.target(file, position), depth, now)
+
     def memory_ids(self) -> tuple[str, ...]:
         """The ids of all memories, forgotten ones too."""
         return tuple(self._state.memories())
@@ -612,6 +619,14 @@ class Workspace:
 
         return Exchange(self.layout, self._journal, self._state, self._show, self._code, self._merge_slowly)
 
+    @cached_property
+    def importing(self) -> "Importing":
+        """What the folder's own comments and agent files say, as memories."""
+        from mnemolens.engine.importing import Importing
+
+        state, code, documents = self._state, self._code, self._documents
+        return Importing(self.layout, state, code, documents, self._writing, lambda: self.settings)
+
     async def access(self, memory_ids: Sequence[str], now: datetime) -> tuple[MemoryView, ...]:
         """Counts an opening, copying or recall of each memory; not fsynced."""
         memories = [self._writing.memory(memory_id) for memory_id in memory_ids]
@@ -626,6 +641,10 @@ class Workspace:
         """
         # A client that cancels its request must not part what is on disk from what is in memory.
         return await asyncio.shield(self._carry_out(write))
+
+    async def commit_slowly(self, write: Write[T]) -> T:
+        """`commit`, for many events: what they change is derived in slices that let other requests in."""
+        return await asyncio.shield(self._carry_out(write, slowly=True))
 
     def commit_sync(self, write: Write[T]) -> T:
         """`commit`, for callers without an event loop."""
@@ -805,11 +824,15 @@ class Workspace:
     async def _appended(future: Future[tuple[Event, ...]]) -> tuple[Event, ...]:
         return await asyncio.wrap_future(future)
 
-    async def _carry_out(self, write: Write[T]) -> T:
+    async def _carry_out(self, write: Write[T], *, slowly: bool = False) -> T:
         async with self._write_lock:
             try:
                 if write.events:
-                    self._merge(await self._appended(self._journal.append(write.events)))
+                    events = await self._appended(self._journal.append(write.events))
+                    if slowly:
+                        await self._merge_slowly(events)
+                    else:
+                        self._merge(events)
             except BaseException:
                 write.undo()
                 raise
@@ -851,18 +874,23 @@ class Workspace:
             found[anchor] = CodeState(key, full, body, "", self._code.origin.commit)
         return found
 
-    def _merge(self, events: Iterable[Event]) -> None:
-        touched = self._state.apply(events)
+    def _merge(self, events: Sequence[Event]) -> None:
+        touched = self._apply(events)
         self._writing.note_content(touched)
         self._listing.note(touched)
         self._refresh(touched)
 
     async def _merge_slowly(self, events: Sequence[Event]) -> None:
         """`_merge`, in slices that let other requests in between."""
-        touched = self._state.apply(events)
+        touched = self._apply(events)
         self._writing.note_content(touched)
         self._listing.note(touched)
         await self._refresh_slowly(sorted(touched))
+
+    def _apply(self, events: Sequence[Event]) -> frozenset[str]:
+        if any(isinstance(event.data, MemoryPurge) for event in events):
+            self._graph.purged()
+        return self._state.apply(events)
 
     def _index(self, file: str, symbols: FileSymbols | None) -> None:
         """The one way into the index; None takes the file out."""
