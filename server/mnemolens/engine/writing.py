@@ -47,7 +47,6 @@ from mnemolens.engine.capture import (
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.engine.requests import CaptureRequest
-from mnemolens.engine.secrets import refuse_secrets, request_fields
 from mnemolens.engine.sessions import is_expired
 from mnemolens.engine.show import Show
 from mnemolens.engine.write import Write
@@ -133,6 +132,8 @@ class Writing:
             NotFound: no memory has that id.
         """
         if not allow_secret:
+            from mnemolens.engine.secrets import refuse_secrets  # a hundred patterns, needed for writing only
+
             refuse_secrets(changes)
         put = put_of_update(self.memory(memory_id), changes, self.author)
         self._check_parent(memory_id, put.set.get("parent_id"))
@@ -408,6 +409,8 @@ class Writing:
 
 def _refuse_secrets(request: CaptureRequest) -> None:
     if not request.allow_secret:
+        from mnemolens.engine.secrets import refuse_secrets, request_fields
+
         refuse_secrets(request_fields(request))
 
 
