@@ -677,6 +677,21 @@ class TestSecrets:
         view = shop.capture(f"a revoked one: {self.TOKEN}", allow_secret=True)
         assert self.TOKEN in view.view.memory.content
 
+    def test_a_text_that_is_too_long_is_refused_unread(self, shop, monkeypatch):
+        memory_id = shop.remember("deploy by hand")
+        read = []
+        monkeypatch.setattr("mnemolens.engine.secrets.secrets_in", read.append)
+        long = "x" * 1_000_001
+        for act in (
+            lambda: shop.workspace.capture(CaptureRequest(long), shop.now),
+            lambda: shop.workspace.preview(CaptureRequest(long), shop.now),
+            lambda: shop.workspace.update(memory_id, {"content": long}, shop.now),
+            lambda: shop.workspace.overwrite(CaptureRequest(long, id=memory_id), shop.now),
+        ):
+            with pytest.raises(InvalidArgument, match="1,000,001"):
+                act()
+        assert read == []
+
 
 def test_an_edit_that_a_wrong_clock_outlives_is_said(shop):
     memory_id = shop.remember(NOTE)

@@ -85,8 +85,8 @@ class Writing:
 
     def preview(self, request: CaptureRequest, now: datetime) -> CaptureView:
         """What `capture` would store and link; stores nothing."""
-        _refuse_secrets(request)
         memory = new_memory(request, now, self._code.origin, self.author)
+        _refuse_secrets(request)  # no sooner: of text that is too long to be kept none has to be read
         key = self._target(request)
         duplicate, warnings = self._duplicates(memory, key, now, explicit=request.id is not None)
         links = self._show.links(self._links.preview(memory, key))
@@ -98,8 +98,8 @@ class Writing:
         Raises:
             InvalidArgument: a field is not allowed, or holds a secret; names it.
         """
-        _refuse_secrets(request)
         memory = new_memory(request, now, self._code.origin, self.author)
+        _refuse_secrets(request)  # no sooner: of text that is too long to be kept none has to be read
         self._check_parent(memory.id, memory.parent_id)
         if self._state.is_purged(memory.id):
             raise InvalidArgument("id", f"{memory.id!r} was purged and can't be used again")
@@ -131,11 +131,11 @@ class Writing:
             InvalidArgument: a field is not allowed, or holds a secret; names it.
             NotFound: no memory has that id.
         """
+        put = put_of_update(self.memory(memory_id), changes, self.author)
         if not allow_secret:
             from mnemolens.engine.secrets import refuse_secrets  # a hundred patterns, needed for writing only
 
             refuse_secrets(changes)
-        put = put_of_update(self.memory(memory_id), changes, self.author)
         self._check_parent(memory_id, put.set.get("parent_id"))
 
         def finish() -> MemoryChange:
@@ -163,10 +163,10 @@ class Writing:
             InvalidArgument: a field is not allowed; names it.
             NotFound: no memory has that id.
         """
-        _refuse_secrets(request)
         old = self.memory(str(request.id))
         given = replace(request, created_at=request.created_at or old.created_at)
         new = new_memory(given, now, old.born, old.author)
+        _refuse_secrets(request)
         self._check_parent(new.id, new.parent_id)
         events = self._put_again(old, new)
         if not revive:
