@@ -66,11 +66,13 @@ class _Editor:
         text: as it is in the editor.
         base: the memory's fields when the text last agreed with them; None until known.
         edited: it was changed since it was last saved.
+        touched: it was changed since it was opened.
     """
 
     text: Text
     base: Fields | None = None
     edited: bool = False
+    touched: bool = False
 
 
 class _OnDisk(NamedTuple):
@@ -142,7 +144,7 @@ class OpenedMemories:
             return
         for change in changes:
             editor.text, _ = editor.text.apply(change)
-        editor.edited = True
+        editor.edited = editor.touched = True
         self._looked.pop(path, None)
         self._agree(path, editor)
 
@@ -197,7 +199,7 @@ class OpenedMemories:
                 return ""
             editor.base = disk.shown.fields if disk.shown is not None else None
             self._agree(path, editor)
-            if not _says_text(editor.text, disk.text):
+            if editor.touched or not _says_text(editor.text, disk.text):
                 return ""  # the user is at it: what is on disk is about to be replaced
             return await self._bring_in(path, memory_id, now)
 
