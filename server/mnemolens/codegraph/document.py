@@ -28,6 +28,9 @@ SLOW_PARSE_MS = 15.0
 LARGE_BYTES = 131_072
 """A text above this size is parsed in slices from the start."""
 
+HUGE_BYTES = 524_288
+"""A text above this size is parsed in slices always: what is quick for one edit is not for the next."""
+
 _FIRST_TIME_FACTOR = 10
 """How much longer a first reading takes, at least, than catching up with a change."""
 
@@ -104,7 +107,7 @@ class Document:
                 self._spent += thread_time() - started
                 return False
         self._spent += thread_time() - started
-        self._slow = self._spent > self._limit
+        self._slow = self._is_slow(self._spent)
         self._steps = None
         self.pending = False
         return True
@@ -225,7 +228,11 @@ class Document:
             started = thread_time()
             for _ in steps:
                 pass
-            self._slow = thread_time() - started > self._limit
+            self._slow = self._is_slow(thread_time() - started)
+
+    def _is_slow(self, seconds: float) -> bool:
+        """Whether the next edit is to be followed in slices, this one having taken so long."""
+        return seconds > self._limit or len(self.text) > HUGE_BYTES
 
     def _catching_up(self, source: bytes, parsed: bytes) -> Iterator[None]:
         """The steps from the text, which the parser gets as `parsed`, to the symbols."""

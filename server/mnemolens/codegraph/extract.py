@@ -40,6 +40,9 @@ MAX_SIGNATURE = 300
 _STEP = 2000
 """Nodes read in one step."""
 
+_DEFINITION = 40
+"""How many plain nodes it takes as long to read as the head of one definition."""
+
 _UNITS_A_STEP = 500
 """Definitions laid out in one step: about 2 ms."""
 
@@ -254,7 +257,7 @@ class Walk:
         left = _STEP
         while stack:
             left -= 1
-            if not left:
+            if left <= 0:
                 left = _STEP
                 yield
             node = stack.pop()
@@ -289,6 +292,7 @@ class Walk:
                 if action.wraps is not None:
                     wrapper = action.wraps(node)
                 if action.define is not None and depth < MAX_DEPTH:
+                    left -= _DEFINITION
                     start_byte = node.start_byte
                     length = node.end_byte - start_byte
                     type_id = node.kind_id
