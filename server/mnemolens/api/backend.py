@@ -32,7 +32,9 @@ class KuzuBackend:
 
     Args:
         path: the store's folder; None for the one that belongs to the project (the same that editors use).
-        enable_auto_linking: whether what a stored memory says links it to code.
+        enable_auto_linking: whether what a memory stored through this backend says links it to code. Where
+            not, it stays unlinked until it is stored with linking, or is read by another process or a later
+            one: links are derived, not stored.
         root: the folder whose code counts; None for the top level of the repository (or project) that the
             current folder is in.
 
