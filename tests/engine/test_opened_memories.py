@@ -301,6 +301,11 @@ class TestEncodings:
             path.write_bytes(after.encode(encoding))
             desk.save(path)
             assert desk.content(one) == text
+            desk.save(path)  # once more, without a change
+            path.write_bytes(after.replace(text, "caf\xe9s").encode("latin-1"))
+            with pytest.raises(InvalidArgument, match="UTF-8"):  # another program wrote it
+                desk.save(path)
+            path.write_bytes(after.encode(encoding))
         assert desk.close_memory(path) == "", "all of it is stored"
 
     def test_it_is_refused_where_only_the_disk_can_tell(self, desk):

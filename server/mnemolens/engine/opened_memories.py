@@ -349,14 +349,14 @@ class OpenedMemories:
         return merge(self._base(path, disk), document.fields, fields_of(memory))
 
     def _saved_text(self, path: Path, disk: _OnDisk) -> str:
-        """The document's text: the disk's, or the editor's own where the disk has it in another encoding."""
+        """The document's text: the disk's, or the editor's where the disk has that in another encoding."""
         if disk.data is None:
             raise NotFound(f"{path.name}: the document can't be read")
         text, editor = disk.text, self._editors.get(path)
         if text is not None:
             return text
-        if editor is None:
-            raise InvalidArgument("document", "is no text in UTF-8; save it with the encoding UTF-8")
+        if editor is None or not disk.is_settled:
+            raise InvalidArgument("document", "it is no text in UTF-8; save it with the encoding UTF-8")
         return str(editor.text)
 
     def _changed_by(self, memory_id: str, fields: Iterable[str]) -> str:
