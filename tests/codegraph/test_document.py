@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -368,3 +370,36 @@ def test_the_scope_of_a_reference_is_the_innermost_definition():
     assert document.symbol_at(Position(0, 0)) == 0
     assert document.name_at(Position(1, 9)) == 1
     assert document.name_at(Position(1, 11)) is None
+
+
+def test_a_busy_machine_makes_no_text_slow(monkeypatch):
+    ticks = itertools.count(step=10)  # whenever the clock is asked, others have had ten seconds
+    monkeypatch.setattr("mnemolens.codegraph.document.perf_counter", lambda: next(ticks))
+    document = Document(SOURCE, PYTHON)
+    assert not document.pending
+    for column in range(4):
+        document.apply([TextChange("x", (0, 3 + column), (0, 3 + column))])
+        assert not document.pending
+
+
+def test_a_huge_text_stays_one_that_is_read_in_slices(monkeypatch):
+    monkeypatch.setattr("mnemolens.codegraph.document.HUGE_BYTES", 100)
+    document = Document(SOURCE, PYTHON)
+    document.apply([TextChange("x", (0, 3), (0, 3))])
+    settle(document)
+    document.apply([TextChange("x", (0, 3), (0, 3))])
+    assert document.pending
+    settle(document)
+    assert_same(document)
+
+
+@pytest.mark.parametrize("text", ["\n", "\n\n", "x = 1\n", "", "# c\n"])
+def test_ranges_follow_at_once_what_is_not_parsed_yet(text):
+    document = Document(SOURCE, PYTHON)
+    for at in ((0, 0), (5, 0), (12, 8), (18, 0)):
+        document._slow = True
+        document.apply([TextChange(text, at, at)])
+        assert document.pending
+        ahead = document.symbols.ranges
+        settle(document)
+        assert [r.name for r in ahead] == [r.name for r in document.symbols.ranges]

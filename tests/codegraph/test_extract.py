@@ -1,6 +1,6 @@
 import pytest
 
-from mnemolens.codegraph.extract import MAX_DEPTH, MAX_SIGNATURE, extract
+from mnemolens.codegraph.extract import MAX_DEPTH, MAX_SIGNATURE, Walk, assembling, extract
 from mnemolens.codegraph.languages import language_named
 from mnemolens.core.symbols import Call, Import, Position, Range
 
@@ -395,3 +395,20 @@ def test_typescript_hashes():
         "const f=(a:string)=>{return `x${a}`;}", "f", "typescript"
     )
     assert state(source, "f", "typescript")[1] != state(source.replace("x$", "y$"), "f", "typescript")[1]
+
+
+def test_a_wide_node_is_read_whole_and_in_many_steps():
+    count = 3500
+    items = ", ".join(f"f{n % 7}()" for n in range(count))
+    body = "    # first\n" * 20 + "".join(f"    g{n % 5}(1)\n    def h{n}(): pass\n" for n in range(count))
+    source = f"x = [{items}]\ndef wide():\n{body}".encode()
+    symbols = extract(source, language_named("python"))
+    assert [s.name for s in symbols.symbols] == ["wide", *(f"h{n}" for n in range(count))]
+    assert set(symbols.calls) == {Call(-1, f"f{n}", "", count // 7) for n in range(7)} | {
+        Call(0, f"g{n}", "", count // 5) for n in range(5)
+    }
+    language = language_named("python")
+    steps = Walk(language, source).steps(language.parse(source).root_node)
+    assert sum(1 for _ in steps) > 100
+    unit = Walk(language, source).module(language.parse(source).root_node)
+    assert sum(1 for _ in assembling(unit, language, partial=False)) > 5
