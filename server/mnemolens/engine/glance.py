@@ -191,4 +191,4 @@ def _states(anchor: Anchor) -> Iterable[CodeState]:
 
 def _names_of(title: str | None, content: str, metadata: Mapping[str, Any]) -> set[str]:
     """What a memory's text and metadata name."""
-    return {*names_in(f"{title or ''}\n{content}"), *names_in_metadata(metadata)}
+    return {*names_in(title or ""), *names_in(content), *names_in_metadata(metadata)}

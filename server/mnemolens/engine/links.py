@@ -238,7 +238,7 @@ class Links:
 
     def _derive(self, memory: Memory, before: _Derived | None) -> _Derived:
         anchors = [a for a in self._state.anchors_of(memory.id) if self._counts(a, memory)]
-        named = names_in(f"{memory.title}\n{memory.content}")
+        named = names_in(memory.title) | names_in(memory.content)
         placements: dict[str, Placement] = {}
         copies: dict[str, frozenset[SymbolKey]] = {}
         links: list[Link] = []

@@ -1,9 +1,14 @@
 """Commands about stored memories: get, list, update, forget, restore, done, access."""
 
-from mnemolens.core.views import Json
+from dataclasses import replace
+
+from mnemolens.core.views import Json, MemoryView
 from mnemolens.engine.requests import ListRequest
 from mnemolens.lsp.commands.call import Call
 from mnemolens.lsp.params import AccessArguments, IdArguments, ListArguments, UpdateArguments
+
+MAX_PAGE_CHARACTERS = 8_000_000
+"""Of content in one page of a list."""
 
 
 def get(call: Call, arguments: IdArguments) -> Json:
@@ -13,7 +18,10 @@ def get(call: Call, arguments: IdArguments) -> Json:
 
 
 def list_(call: Call, arguments: ListArguments) -> Json:
-    """A page of memories: by rank where a position is given, else newest first."""
+    """A page of memories: by rank where a position is given, else newest first.
+
+    A page ends early where it would hold up everybody else: the next one begins behind what came.
+    """
     at = call.at(arguments)
     request = ListRequest(
         file=at.file,
@@ -27,7 +35,18 @@ def list_(call: Call, arguments: ListArguments) -> Json:
         limit=arguments.limit,
         offset=arguments.offset,
     )
-    return call.wire(at.workspace).page(at.workspace.list(request, call.ls.now()))
+    page = at.workspace.list(request, call.ls.now())
+    return call.wire(at.workspace).page(replace(page, memories=_within_bounds(page.memories)))
+
+
+def _within_bounds(views: tuple[MemoryView, ...]) -> tuple[MemoryView, ...]:
+    """The first of these memories, at least one, whose contents together are not too much for one answer."""
+    characters = 0
+    for at, view in enumerate(views):
+        characters += len(view.memory.content)
+        if at and characters > MAX_PAGE_CHARACTERS:
+            return views[:at]
+    return views
 
 
 async def update(call: Call, arguments: UpdateArguments) -> Json:
