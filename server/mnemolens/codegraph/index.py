@@ -89,8 +89,8 @@ class CodeIndex:
             before = old.symbols
         after = symbols.symbols
         if len(before) == len(after):
-            # Typing changes few symbols: the others are the same objects, in the same places.
-            changed = [i for i, pair in enumerate(zip(before, after, strict=True)) if pair[0] is not pair[1]]
+            # Typing changes few symbols: the others are the same objects (or equal ones), in the same places.
+            changed = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a is not b and a != b]
             self._replace(file, [before[i] for i in changed], [(i, after[i]) for i in changed])
         else:
             self._replace(file, before, enumerate(after))
