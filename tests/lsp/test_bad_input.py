@@ -223,16 +223,19 @@ async def test_memories_that_can_not_be_read_are_missed_aloud(vscode, repository
     journal = repository / ".git" / "mnemolens" / "journal"
     refused = journal / "aaaaaaaaaa.jsonl"
     refused.mkdir(parents=True)  # root may read any file, but nobody can read a folder as one
+    (journal / "bbbbbbbbbb.jsonl").mkdir()
     await vscode.start(repository)
     await vscode.indexed(files=2)
     [message] = await vscode.messages()
     assert str(refused) in message
+    assert "1 more" in message
     assert "chmod" in message
     status = await vscode.run("status")
-    [unreadable] = status["journal"]["unreadable"]
+    unreadable, other = status["journal"]["unreadable"]
     assert unreadable["file"] == str(refused)
     assert "can't be read" in unreadable["reason"]
-    refused.rmdir()
+    assert other["file"].endswith("bbbbbbbbbb.jsonl")
+    journal.rename(journal.with_name("aside"))
 
     async def readable():
         return (await vscode.run("status"))["journal"]["unreadable"] == []

@@ -3,18 +3,18 @@
 The journal says what it could not read; here are only the words, and that they are said once.
 """
 
-import logging
-
 from mnemolens.lsp.folders import Folder
 from mnemolens.lsp.language_server import MnemolensServer
 
-logger = logging.getLogger(__name__)
-
 
 def tell_what_is_unreadable(ls: MnemolensServer, folder: Folder) -> None:
-    """Show one warning for each file or folder of the store that the system does not let us read."""
-    for found in folder.workspace.journal_status().unreadable:
-        ls.notice(
-            f"Memories of {folder.given} are missing: {found.file} {found.reason}. Nothing in it is lost: "
-            "give your user the right to read it (on Linux and macOS: chmod u+rwX), and they come back."
-        )
+    """Show one warning where the system does not let us read the store, or segments in it."""
+    unreadable = folder.workspace.journal_status().unreadable
+    if not unreadable:
+        return
+    first, more = unreadable[0], len(unreadable) - 1
+    others = f", nor can {more} more beside it" if more else ""
+    ls.notice(
+        f"Memories are missing: {first.file} {first.reason}{others}. Nothing was changed there. Give your "
+        "user the right to read it (on Linux and macOS: chmod u+rwX), and they come back by themselves."
+    )
