@@ -61,7 +61,8 @@ async def test_missing_and_wrong_arguments(ready, repository):
         ("memory.list", {"root": "/nowhere"}, "root: "),
         ("index.rebuild", {"files": []}, "files: is not an argument"),
         ("status", {"verbose": True}, "verbose: is not an argument"),
-        ("memory.purge", {"id": "x"}, "command: "),  # of a later version
+        ("memory.purge", {"id": "nope"}, "id: "),
+        ("recall", {}, "command: "),  # of a later version
         ("nonsense", {}, "command: "),
     ]:
         message = await ready.refusal(command, *([] if argument is None else [argument]))

@@ -28,9 +28,13 @@ async def test_what_is_advertised(ready):
             f"mnemolens.memory.{name}"
             for name in (
                 "capture", "preview", "get", "list", "update", "forget", "restore", "done", "access",
-                "confirm", "reanchor", "link", "unlink", "open",
+                "confirm", "reanchor", "link", "unlink", "open", "purge",
             )
         ),
+        "mnemolens.graph.neighbors",
+        "mnemolens.graph.query",
+        *(f"mnemolens.store.{name}" for name in ("export", "import", "restore")),
+        *(f"mnemolens.import.{name}" for name in ("preview", "run", "undo")),
         "mnemolens.index.rebuild",
         "mnemolens.status",
     }  # fmt: skip
@@ -326,7 +330,7 @@ async def test_status(ready, repository):
     [folder] = status["folders"]
     assert set(folder) == {
         "root", "files", "symbols", "memories", "verdicts", "skipped", "skippedTotal", "indexing", "graph",
-        "indexStopped",
+        "indexStopped", "restore",
     }  # fmt: skip
     assert (folder["root"], folder["files"], folder["memories"]) == (str(repository), 2, 1)
     assert folder["verdicts"] == {"fresh": 1}

@@ -9,7 +9,7 @@ import logging
 import os
 import signal
 from collections.abc import Coroutine
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -28,6 +28,7 @@ from mnemolens.lsp.parent import ParentWatch
 from mnemolens.lsp.positions import Positions
 from mnemolens.lsp.protocol import Protocol
 from mnemolens.lsp.recalls import RecentAccesses
+from mnemolens.store.copies import Copy
 
 if TYPE_CHECKING:  # they need the server's type, and it keeps theirs
     from mnemolens.lsp.folder_settings import FolderSettings
@@ -55,6 +56,8 @@ class MnemolensServer(LanguageServer):
         indexing: the running or last index task of each folder.
         whole: whether all code of a workspace was read, once an index run has ended: False where the user
             has stopped the first.
+        offers: the daily copy that a workspace without memories could take in.
+        copied: the day on which a workspace's daily copy was last begun.
         watches: the file watching task of each folder.
         parent: tells whether the client's process is gone.
         started: the client is initialized and its settings are known; folders are indexed from then on.
@@ -77,6 +80,8 @@ class MnemolensServer(LanguageServer):
         self.slicing: set[Workspace] = set()
         self.indexing: dict[Path, asyncio.Task[None]] = {}
         self.whole: dict[Workspace, bool] = {}
+        self.offers: dict[Workspace, Copy] = {}
+        self.copied: dict[Workspace, date] = {}
         self.watches: dict[Path, asyncio.Task[None]] = {}
         self.file_events: FileEvents
         self.parent = ParentWatch(None)

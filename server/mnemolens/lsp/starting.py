@@ -16,6 +16,7 @@ from mnemolens.lsp.folders import Folder
 from mnemolens.lsp.indexing import index_folder
 from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.store_notices import tell_what_is_unreadable
+from mnemolens.lsp.upkeep import after_index, forget
 from mnemolens.lsp.uris import path_of_uri
 from mnemolens.lsp.watching import unwatch_folder, watch_folder
 
@@ -79,6 +80,7 @@ def close_folder(ls: MnemolensServer, uri: str) -> None:
     unwatch_folder(ls, folder)
     ls.folder_settings.pop(folder.real, None)
     ls.whole.pop(folder.workspace, None)
+    forget(ls, folder.workspace)
     ls.folders.remove(folder)
     _hand_over_documents(ls)
     ls.lenses_may_have_changed()
@@ -105,6 +107,9 @@ def _hand_over_documents(ls: MnemolensServer) -> None:
 
 async def _index(ls: MnemolensServer, folder: Folder) -> None:
     try:
-        await index_folder(ls, folder.workspace)
+        report = await index_folder(ls, folder.workspace)
     except MnemolensError as error:
         ls.show(types.MessageType.Error, f"{folder.given} could not be indexed: {error}")
+        return
+    if report is not None:
+        await after_index(ls, folder)

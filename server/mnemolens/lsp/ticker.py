@@ -7,6 +7,7 @@ from mnemolens.lsp.folders import Folder
 from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.starting import apply_settings
 from mnemolens.lsp.store_notices import tell_what_is_unreadable
+from mnemolens.lsp.upkeep import copy_if_due
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +35,7 @@ async def tick_forever(ls: MnemolensServer) -> None:
 async def _tick(ls: MnemolensServer, folder: Folder) -> None:
     await folder.workspace.tick(ls.now())
     tell_what_is_unreadable(ls, folder)
+    copy_if_due(ls, folder.workspace)
     settings = ls.folder_settings.get(folder.real)
     if settings is not None and settings.file_changed():
         apply_settings(ls, folder)

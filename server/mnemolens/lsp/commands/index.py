@@ -8,6 +8,7 @@ from mnemolens.engine.json_form import folder_status, index_report, journal_stat
 from mnemolens.lsp.commands.call import Call
 from mnemolens.lsp.indexing import index_folder
 from mnemolens.lsp.params import Arguments
+from mnemolens.lsp.upkeep import offered
 
 
 async def rebuild(call: Call, arguments: Arguments) -> Json:
@@ -35,7 +36,11 @@ def status(call: Call, arguments: Arguments) -> Json:
     return {
         "version": __version__,
         "folders": [
-            {**folder_status(workspace.status()), "indexStopped": call.ls.whole.get(workspace) is False}
+            {
+                **folder_status(workspace.status()),
+                "indexStopped": call.ls.whole.get(workspace) is False,
+                "restore": offered(call.ls, workspace),
+            }
             for workspace in reversed(shown)
         ],
         "journal": journal_status(journal),

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemolens.core.views import Json
-from mnemolens.lsp.commands import anchors, capture, index, links, memories
+from mnemolens.lsp.commands import anchors, capture, graph, imports, index, links, memories, store
 from mnemolens.lsp.commands import open as open_documents
 from mnemolens.lsp.commands.call import Call
+from mnemolens.lsp.graph_params import NeighborsArguments, QueryArguments
 from mnemolens.lsp.params import (
     AccessArguments,
     Arguments,
@@ -19,6 +20,13 @@ from mnemolens.lsp.params import (
     OpenArguments,
     ReanchorArguments,
     UpdateArguments,
+)
+from mnemolens.lsp.store_params import (
+    ExportArguments,
+    ImportArguments,
+    NotesArguments,
+    NotesRunArguments,
+    UndoArguments,
 )
 
 
@@ -51,6 +59,15 @@ COMMANDS: tuple[Command, ...] = (
     Command("mnemolens.memory.link", LinkArguments, links.link),
     Command("mnemolens.memory.unlink", LinkArguments, links.unlink),
     Command("mnemolens.memory.open", OpenArguments, open_documents.open_),
+    Command("mnemolens.memory.purge", IdArguments, store.purge),
+    Command("mnemolens.graph.neighbors", NeighborsArguments, graph.neighbors),
+    Command("mnemolens.graph.query", QueryArguments, graph.query),
+    Command("mnemolens.store.export", ExportArguments, store.export),
+    Command("mnemolens.store.import", ImportArguments, store.import_),
+    Command("mnemolens.store.restore", Arguments, store.restore),
+    Command("mnemolens.import.preview", NotesArguments, imports.preview),
+    Command("mnemolens.import.run", NotesRunArguments, imports.run),
+    Command("mnemolens.import.undo", UndoArguments, imports.undo),
     Command("mnemolens.index.rebuild", Arguments, index.rebuild),
     Command("mnemolens.status", Arguments, index.status),
 )

@@ -1,0 +1,65 @@
+"""What is done for a folder beside the requests, once its code is read: the graph, the daily copy, the offer.
+
+A clone that has no memories is offered the last daily copy of its repository: the status says so, and
+`mnemolens.store.restore` takes it in. It is never taken in by itself.
+"""
+
+import asyncio
+import logging
+from datetime import UTC
+
+from mnemolens.core.errors import StoreError
+from mnemolens.core.views import Json
+from mnemolens.engine.workspace import Workspace
+from mnemolens.lsp.folders import Folder
+from mnemolens.lsp.language_server import MnemolensServer
+
+logger = logging.getLogger(__name__)
+
+GRAPH_AFTER_SECONDS = 5.0
+"""The graph's process takes as much memory and, for a moment, as much of the machine as the server does."""
+
+
+async def after_index(ls: MnemolensServer, folder: Folder) -> None:
+    """Look for a copy to offer; start the graph when the first requests are answered."""
+    workspace = folder.workspace
+    if not workspace.memory_ids():
+        copy = await workspace.exchange.offer()
+        if copy is not None:
+            ls.offers[workspace] = copy
+            logger.info("%s has no memories; the daily copy of %s can be restored", folder.given, copy.day)
+    await asyncio.sleep(GRAPH_AFTER_SECONDS)
+    if not ls.closing and ls.folders.at(folder.given) is folder:
+        workspace.start_graph()
+
+
+def copy_if_due(ls: MnemolensServer, workspace: Workspace) -> None:
+    """Begin the daily copy, at the first sight of a memory on that day."""
+    today = ls.now().astimezone(UTC).date()
+    if ls.copied.get(workspace) != today and workspace.memory_ids():
+        ls.copied[workspace] = today
+        ls.spawn(_copy(ls, workspace), "the daily copy")
+
+
+def forget(ls: MnemolensServer, workspace: Workspace) -> None:
+    """The folder is closed."""
+    ls.offers.pop(workspace, None)
+    ls.copied.pop(workspace, None)
+
+
+def offered(ls: MnemolensServer, workspace: Workspace) -> Json | None:
+    """The copy that could be restored, for the status; None where memories are, or no copy is."""
+    copy = ls.offers.get(workspace)
+    if copy is None or workspace.memory_ids():
+        return None
+    return {"day": copy.day.isoformat(), "path": str(copy.path)}
+
+
+async def _copy(ls: MnemolensServer, workspace: Workspace) -> None:
+    try:
+        copy = await workspace.exchange.daily_copy(ls.now())
+    except StoreError as error:
+        logger.warning("%s", error)
+        return
+    if copy is not None:
+        logger.info("Copied the memories of %s to %s", workspace.layout.opened, copy.path)
