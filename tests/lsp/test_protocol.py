@@ -131,6 +131,7 @@ async def test_the_exit_code_is_that_of_an_end_in_order_even_where_closing_fails
     wire.request(1, "shutdown")
     await asyncio.wait_for(_answered(wire, 1), 10)
     monkeypatch.undo()
+    wire.server.protocol.exited = True
     assert wire.server.exit_code == 0
 
 
