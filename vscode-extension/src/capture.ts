@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 import { Drafts } from './core/drafts';
 import { baseName, capturePrompt, captureTarget, memoryTitle, placeLabel, plain } from './core/labels';
+import { isSecretRefusal, secretRefusal } from './core/notes';
 import { SERVER_COMMANDS, type CaptureResult, type PreviewResult } from './core/protocol';
 import { messageOf } from './messages';
 import type { Server } from './server';
@@ -10,6 +11,7 @@ import { cursorTarget, givenTarget, rootOf, type Target } from './target';
 import type { Undo } from './undo';
 
 const PREVIEW_MS = 150;
+const STORE_ANYWAY: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('unlock'), tooltip: 'Store anyway' };
 
 export class Capture {
   private readonly drafts = new Drafts();
@@ -50,9 +52,11 @@ class CaptureInput {
     this.box.prompt = capturePrompt({ links: [], warnings: [] }, this.fallback);
     this.box.onDidChangeValue(() => {
       this.box.validationMessage = undefined;
+      this.box.buttons = [];
       this.schedulePreview();
     });
     this.box.onDidAccept(() => void this.save());
+    this.box.onDidTriggerButton(() => void this.save({ allowSecret: true }));
     this.box.onDidHide(() => {
       this.close();
     });
@@ -98,7 +102,7 @@ class CaptureInput {
     }
   }
 
-  private async save(): Promise<void> {
+  private async save(consent: { allowSecret?: true } = {}): Promise<void> {
     const content = this.box.value;
     if (content.trim() === '') {
       this.box.validationMessage = 'Type what should be remembered, or press Escape';
@@ -113,7 +117,7 @@ class CaptureInput {
     clearTimeout(this.timer);
     this.cancellation.cancel();
     try {
-      const result = await this.server.run<CaptureResult>(SERVER_COMMANDS.capture, { content, ...this.target });
+      const result = await this.server.run<CaptureResult>(SERVER_COMMANDS.capture, { content, ...this.target, ...consent });
       this.saved = true;
       this.drafts.clear();
       this.box.hide();
@@ -145,6 +149,9 @@ class CaptureInput {
   }
 
   private refuse(error: unknown): void {
-    this.box.validationMessage = plain(messageOf(error), 300);
+    const message = messageOf(error);
+    const secret = isSecretRefusal(message);
+    this.box.validationMessage = secret ? secretRefusal(message) : plain(message, 300);
+    this.box.buttons = secret ? [STORE_ANYWAY] : [];
   }
 }

@@ -7,9 +7,13 @@ import { Installer } from './installer';
 import { Launcher } from './launcher';
 import { Memories } from './memories';
 import { tellError } from './messages';
+import { Notes } from './notes';
 import { Server } from './server';
 import { StatusItem } from './status';
 import { Undo } from './undo';
+
+/** A menu opens no later for what it may offer besides: a large project takes longer to read the first time. */
+const OFFERS_MS = 700;
 
 let running: Server | undefined;
 
@@ -22,13 +26,19 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     clicks.run(command, argument),
   );
   running = server;
-  const memories = new Memories(server, undo);
+  const notes = new Notes(server, undo, () => {
+    status.refreshSoon();
+  });
+  const memories = new Memories(server, undo, async () => notes.imports());
   const clicks = new Clicks(server, memories, undo, () => {
     status.refreshSoon();
   });
   const capture = new Capture(server, undo);
   const launcher = new Launcher(server, new Installer(context, log), log);
-  const status = new StatusItem(server, (state) => launcher.menu(state));
+  const status: StatusItem = new StatusItem(server, async (state, figures) => [
+    ...(state.kind === 'ready' ? [...notes.restores(figures), ...(await within(notes.imports(), OFFERS_MS, []))] : []),
+    ...launcher.menu(state),
+  ]);
   context.subscriptions.push(log, undo, server, launcher, status);
 
   /** Registers a palette command that needs the server; its error becomes one message. */
@@ -66,4 +76,19 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 
 export async function deactivate(): Promise<void> {
   await running?.stop();
+}
+
+/** What a promise gives, or something else where that takes too long. */
+async function within<Value>(promise: Promise<Value>, milliseconds: number, late: Value): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const waited = new Promise<Value>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(late);
+    }, milliseconds);
+  });
+  try {
+    return await Promise.race([promise, waited]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 import { memoryPlace, memoryTitle } from './core/labels';
 import { SERVER_COMMANDS, type Memory, type MemoryDetail, type MemoryPage, type Place } from './core/protocol';
-import { MemoryPick, type Found, type PickAction } from './memoryPick';
+import { MemoryPick, type Found, type Offer, type PickAction } from './memoryPick';
 import type { Server } from './server';
 import { cursorTarget, rootOf, storeRoots, type Target } from './target';
 import type { Undo } from './undo';
@@ -11,9 +11,11 @@ import type { Undo } from './undo';
 const SHOWN = 50;
 
 export class Memories {
+  /** @param offers what a search that finds nothing at all shows instead */
   constructor(
     private readonly server: Server,
     private readonly undo: Undo,
+    private readonly offers: () => Promise<Offer[]> = async () => Promise.resolve([]),
   ) {}
 
   /** Finds memories by text as one types; Enter opens one. */
@@ -27,6 +29,7 @@ export class Memories {
       places: async (found) => this.places(found),
       actions: (memory) => this.actions(memory, here, false),
       accept: async (found) => this.openFound(found),
+      empty: this.offers,
     }).show();
   }
 

@@ -20,6 +20,12 @@ export interface PickAction {
   act: (found: Found) => Promise<void>;
 }
 
+/** Something to do where there are no memories. */
+export interface Offer {
+  label: string;
+  act: () => unknown;
+}
+
 export interface PickOptions {
   title: string;
   placeholder: string;
@@ -30,10 +36,13 @@ export interface PickOptions {
   places: (found: readonly Found[]) => Promise<ReadonlyMap<string, Place>>;
   actions: (memory: Memory) => PickAction[];
   accept: (found: Found) => Promise<void>;
+  /** What to show where nothing was typed, and nothing is found. */
+  empty?: () => Promise<Offer[]>;
 }
 
 interface MemoryItem extends vscode.QuickPickItem {
-  found: Found;
+  found?: Found;
+  offer?: Offer;
 }
 
 interface ActionButton extends vscode.QuickInputButton {
@@ -58,12 +67,17 @@ export class MemoryPick {
     });
     this.list.onDidAccept(() => {
       const [item] = this.list.selectedItems;
-      if (item !== undefined) {
+      if (item?.found !== undefined) {
         this.leave(options.accept, item.found);
+      } else if (item?.offer !== undefined) {
+        this.list.hide();
+        item.offer.act();
       }
     });
     this.list.onDidTriggerItemButton(({ button, item }) => {
-      this.leave((button as ActionButton).act, item.found);
+      if (item.found !== undefined) {
+        this.leave((button as ActionButton).act, item.found);
+      }
     });
     this.list.onDidHide(() => {
       this.turn += 1;
@@ -87,6 +101,14 @@ export class MemoryPick {
         return;
       }
       this.fill(found, new Map());
+      if (found.length === 0 && this.list.value === '') {
+        const offers = (await this.options.empty?.()) ?? [];
+        if (turn === this.turn) {
+          this.list.items = offers.map((offer) => ({ label: offer.label, alwaysShow: true, offer }));
+          this.list.busy = false;
+        }
+        return;
+      }
       const places = await this.options.places(found);
       if (turn === this.turn) {
         this.fill(found, places);
@@ -111,7 +133,7 @@ export class MemoryPick {
       alwaysShow: this.options.search, // the server has matched already, in texts that the list does not show
       found: each,
     }));
-    const again = this.list.items.find((item) => item.found.memory.id === active?.found.memory.id);
+    const again = this.list.items.find((item) => item.found !== undefined && item.found.memory.id === active?.found?.memory.id);
     if (again !== undefined) {
       this.list.activeItems = [again]; // else the list makes the first one active
     }

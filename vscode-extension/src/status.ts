@@ -20,10 +20,10 @@ export class StatusItem implements vscode.Disposable {
   private timer: NodeJS.Timeout | undefined;
   private status: ServerStatus | undefined;
 
-  /** @param entries what the menu offers in a state, besides the figures */
+  /** @param entries what the menu offers in a state, above the figures */
   constructor(
     private readonly server: Server,
-    private readonly entries: (state: ServerState) => MenuEntry[],
+    private readonly entries: (state: ServerState, status: ServerStatus | undefined) => Promise<MenuEntry[]>,
   ) {
     this.item.name = 'Mnemolens';
     this.item.command = MENU_COMMAND;
@@ -86,7 +86,7 @@ export class StatusItem implements vscode.Disposable {
     const { state } = this.server;
     const [title, ...figures] = statusTooltip(state, this.status).split('\n');
     const items = [
-      ...this.entries(state),
+      ...(await this.entries(state, this.status)),
       ...figures.map((label): MenuEntry => ({ label, act: () => undefined })),
     ];
     const picked = await vscode.window.showQuickPick(items, { title: title ?? 'Mnemolens' });

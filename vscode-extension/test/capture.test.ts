@@ -127,6 +127,52 @@ describe('the capture input', () => {
     assert.equal(box().validationMessage, undefined);
   });
 
+  it('offers to store a text that was refused for a secret', async () => {
+    const { undo, offered } = undoOf();
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.preview]: preview,
+      [SERVER_COMMANDS.capture]: (argument) => {
+        if (argument['allowSecret'] !== true) {
+          throw new Error(
+            'content: looks like it holds an AWS key (characters 4 to 24); nothing was stored. ' +
+              'Take it out, or set allowSecret to store it all the same',
+          );
+        }
+        return capture(argument);
+      },
+    });
+    new Capture(server, undo).open();
+    box().type('key AKIA…');
+    assert.deepEqual(box().buttons, []);
+    box().enter();
+    await settle();
+    assert.match(box().validationMessage ?? '', /holds an AWS key/u);
+    assert.match(box().validationMessage ?? '', /Store anyway/u);
+    assert.doesNotMatch(box().validationMessage ?? '', /allowSecret/u);
+    box().click('Store anyway');
+    await settle();
+    const { content, allowSecret } = calls.at(-1)?.argument ?? {};
+    assert.deepEqual([content, allowSecret], ['key AKIA…', true]);
+    assert.equal(offered.length, 1);
+    assert.equal(box().visible, false);
+  });
+
+  it('takes the offer to store a secret back when the text changes', async () => {
+    const { server } = serverOf({
+      [SERVER_COMMANDS.preview]: preview,
+      [SERVER_COMMANDS.capture]: () => {
+        throw new Error('content: looks like it holds a token; set allowSecret to store it all the same');
+      },
+    });
+    new Capture(server, undoOf().undo).open();
+    box().type('token');
+    box().enter();
+    await settle();
+    assert.equal(box().buttons.length, 1);
+    box().type('no more');
+    assert.deepEqual(box().buttons, []);
+  });
+
   it('does not store blank text', async () => {
     const { server, calls } = serverOf({ [SERVER_COMMANDS.preview]: preview });
     new Capture(server, undoOf().undo).open();

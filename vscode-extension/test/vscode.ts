@@ -110,6 +110,24 @@ export class InputBox extends QuickInput {
   prompt = '';
   validationMessage: string | undefined;
   valueSelection: readonly [number, number] | undefined;
+  buttons: { tooltip: string }[] = [];
+  readonly clicked = new Emitter<{ tooltip: string }>();
+  readonly onDidTriggerButton = this.clicked.event;
+
+  /** What a user does: presses the button in the title. */
+  click(tooltip: string): void {
+    const button = this.buttons.find((each) => each.tooltip === tooltip);
+    if (button === undefined) {
+      throw new Error(`there is no button “${tooltip}”`);
+    }
+    this.clicked.fire(button);
+  }
+}
+
+/** A list that the code under test waits for; the test picks. */
+export interface Asked {
+  items: { label: string; picked?: boolean }[];
+  answer: (picked: unknown) => void;
 }
 
 export interface Item {
@@ -151,9 +169,10 @@ export class QuickPick extends QuickInput {
 }
 
 /** What the code under test has opened and said, newest last. */
-export const opened: { inputs: InputBox[]; lists: QuickPick[]; errors: string[]; clipboard: string[] } = {
+export const opened: { inputs: InputBox[]; lists: QuickPick[]; asked: Asked[]; errors: string[]; clipboard: string[] } = {
   inputs: [],
   lists: [],
+  asked: [],
   errors: [],
   clipboard: [],
 };
@@ -162,6 +181,7 @@ export const window: {
   activeTextEditor: unknown;
   createInputBox: () => InputBox;
   createQuickPick: () => QuickPick;
+  showQuickPick: (items: Asked['items']) => Promise<unknown>;
   showErrorMessage: (message: string) => Promise<undefined>;
 } = {
   activeTextEditor: undefined,
@@ -175,6 +195,10 @@ export const window: {
     opened.lists.push(list);
     return list;
   },
+  showQuickPick: async (items) =>
+    new Promise((answer) => {
+      opened.asked.push({ items, answer });
+    }),
   showErrorMessage: async (message) => {
     opened.errors.push(message);
     return Promise.resolve(undefined);

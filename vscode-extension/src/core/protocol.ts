@@ -20,6 +20,10 @@ export const SERVER_COMMANDS = {
   link: 'mnemolens.memory.link',
   unlink: 'mnemolens.memory.unlink',
   open: 'mnemolens.memory.open',
+  importPreview: 'mnemolens.import.preview',
+  importRun: 'mnemolens.import.run',
+  importUndo: 'mnemolens.import.undo',
+  restoreStore: 'mnemolens.store.restore',
   status: 'mnemolens.status',
 } as const;
 
@@ -113,6 +117,40 @@ export interface FolderStatus {
   skippedTotal?: number;
   indexing: { done: number; total: number } | null;
   graph?: { state: string; reason?: string | null } | null;
+  restore?: RestoreOffer | null;
+}
+
+/** A daily copy that a clone without memories could take in. */
+export interface RestoreOffer {
+  day: string;
+  path: string;
+}
+
+export interface RestoreResult {
+  memories: number;
+}
+
+/** Something in the code or an agent file that may become a memory; `line` counts from 1. */
+export interface FoundNote {
+  id: string;
+  action: 'new' | 'edited';
+  label: string;
+  title: string;
+  content: string;
+  file: string;
+  line: number;
+}
+
+export interface ImportPreview {
+  items: FoundNote[];
+  counts: { new: number; edited: number };
+}
+
+export interface ImportResult {
+  sessionId: string | null;
+  stored: number;
+  updated: number;
+  refused: unknown[];
 }
 
 export interface ServerStatus {
