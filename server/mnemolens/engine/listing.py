@@ -105,6 +105,7 @@ class Listing:
         elif request.file is not None:
             keys = self._links.keys_in_file(request.file)
             linked = {memory_id for one in keys for memory_id in self._links.on_symbol(one)}
+            linked |= self._links.astray(request.file)
             ids = (memory_id for memory_id in self._newest if memory_id in linked)
         else:
             ids = self._newest
