@@ -171,7 +171,7 @@ class OpenedMemories:
         async with self._one_at_a_time:
             folder = next((one for one in self._folders if one.holds(name)), self._folders[0])
             path = folder.folder / name
-            trouble = await self._bring_in(path, memory.id, now)
+            trouble = await self._bring_in(path, memory.id, await self._read(path), now)
             if trouble:
                 await asyncio.to_thread(folder.hold, name)
                 return OpenedMemory(memory.id, str(path), trouble)
@@ -201,7 +201,7 @@ class OpenedMemories:
             self._agree(path, editor)
             if editor.touched or not _says_text(editor.text, disk.text):
                 return ""  # the user is at it: what is on disk is about to be replaced
-            return await self._bring_in(path, memory_id, now)
+            return await self._bring_in(path, memory_id, disk, now)
 
     async def save(self, path: Path, text: str | None, now: datetime) -> SavedMemory:
         """Stores what the user changed in the document.
@@ -234,7 +234,9 @@ class OpenedMemories:
             if folder is None or not folder.holds(path.name):
                 return ""
             memory_id = self.id_of(path)
-            trouble = await self._bring_in(path, memory_id, now) if memory_id is not None else ""
+            trouble = ""
+            if memory_id is not None:
+                trouble = await self._bring_in(path, memory_id, await self._read(path), now)
             await asyncio.to_thread(folder.close, path.name, keep=bool(trouble))
             return trouble
 
@@ -285,9 +287,11 @@ class OpenedMemories:
                     if memory is not None and not self._merged(path, disk.text or "", disk, memory).both:
                         await self._save(path, None, disk, now)
 
-    async def _bring_in(self, path: Path, memory_id: str, now: datetime) -> str:
-        """Stores what the document holds; why that is impossible, "" where nothing is left to store."""
-        disk = await self._read(path)
+    async def _bring_in(self, path: Path, memory_id: str, disk: _OnDisk, now: datetime) -> str:
+        """Stores what the document held when it was read; why that is impossible, "" where nothing is left.
+
+        It is not read again: an editor that is saving now has emptied it, and is about to fill it.
+        """
         if disk.is_settled:
             return ""
         memory = self._memories.memory(memory_id)
