@@ -287,7 +287,27 @@ class Bench:
                     name, "s", statistics.median(seconds), max(seconds), target, samples=len(runs), note=said
                 )
             )
-        return found
+        return [*found, self._recall(copy, environment)]
+
+    def _recall(self, root: Path, environment: dict[str, str]) -> Figure:
+        """The command line on a real package that was indexed before, with a memory at that place."""
+        command = [sys.executable, "-m", "mnemolens"]
+        place = ["--at", "db/models/base.py::Model.save"]
+
+        def run(*words: str) -> float:
+            begun = time.perf_counter()
+            subprocess.run(
+                [*command, *words, "--root", str(root)],
+                env={**os.environ, **environment},
+                check=True,
+                capture_output=True,
+            )
+            return time.perf_counter() - begun
+
+        run("remember", "save() must stay idempotent", *place)
+        taken = [run("recall", *place, "--no-record") for _ in range(5 if self.quick else 15)]
+        name = "mnemolens recall --at, on django"
+        return Figure(name, "s", statistics.median(taken), max(taken), 0.5, samples=len(taken))
 
     def _open(self, root: Path, environment: dict[str, str]) -> tuple[float, float, int, int]:
         """(seconds from `initialized` to a complete index, from the process's start, files, symbols)."""

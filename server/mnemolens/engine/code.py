@@ -25,6 +25,7 @@ from mnemolens.core.memories import Anchor, Birth, Origin
 from mnemolens.core.symbols import FileSymbols, Position, Range, Symbol, SymbolKey, SymbolKind
 from mnemolens.core.text import BinarySource, Text, decode_source
 from mnemolens.engine.documents import OpenDocuments
+from mnemolens.engine.loading import content_hash
 from mnemolens.store.layout import Layout
 
 _FILE_START = Range(Position(0, 0), Position(0, 0))
@@ -108,9 +109,17 @@ class Code:
         symbols, index = self.index.get(key.file), self.index.position_of(key)
         return neighbours_of(symbols, index) if symbols is not None and index is not None else ("", "")
 
-    def read(self, file: str) -> FileSymbols | None:
-        """The symbols of a closed file as it is on disk; None for one that is open, unreadable or long."""
+    def read(self, file: str, indexed: str | None) -> FileSymbols | None:
+        """The symbols of a closed file as it is on disk; None for one that is open, unreadable or long.
+
+        Args:
+            file: which.
+            indexed: hash of the content that the index has; None too where that is what is on disk.
+        """
         if file in self._documents:
+            return None
+        raw = self._bytes(file)
+        if raw is None or (file in self.index and indexed == content_hash(raw)):
             return None
         language, text = self._language(file), self._text(file)
         if language is None or text is None or len(text) > _MAX_READ_NOW:
@@ -230,17 +239,27 @@ class Code:
         document = self._documents.get(file)
         return document.language if document is not None else language_of(file)
 
-    def _text(self, file: str) -> Text | None:
-        document = self._documents.get(file)
-        if document is not None:
-            return document.text
+    def _bytes(self, file: str) -> bytes | None:
+        """A closed file's content; None where it can't be read, or is too long to be read at once."""
         try:
             path = self._layout.top / file
             status = path.stat()
             if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_TEXT_BYTES:
                 return None  # a pipe would never end
-            data = decode_source(path.read_bytes()).data
-        except (OSError, BinarySource, ValueError):
+            return path.read_bytes()
+        except (OSError, ValueError):
+            return None
+
+    def _text(self, file: str) -> Text | None:
+        document = self._documents.get(file)
+        if document is not None:
+            return document.text
+        raw = self._bytes(file)
+        if raw is None:
+            return None
+        try:
+            data = decode_source(raw).data
+        except BinarySource:
             return None
         known = self._texts.pop(file, None)
         text = known if known is not None and known.data == data else Text(data)

@@ -1003,8 +1003,11 @@ class Workspace:
 
         Another program may have written it, and no watcher has said so yet.
         """
-        symbols = self._code.read(file) if file is not None else None
-        if file is None or symbols is None:
+        if file is None:
+            return
+        stamp = self._indexer.stamp(file)
+        symbols = self._code.read(file, stamp.hash if stamp is not None else None)
+        if symbols is None:
             return
         known = self._code.index.get(file)
         if known is None or known != symbols or known.ranges != symbols.ranges:
