@@ -43,7 +43,7 @@ e2e: package ## the installed .vsix in the real workbench, and Neovim
 bench: $(VENV)/.ready ## the benchmark suite (QUICK=1 for a short one): a table and build/bench.json
 	$(PY) tests/bench/bench.py $(if $(QUICK),--quick)
 	$(PY) tests/bench/graph.py $(if $(QUICK),--quick)
-	$(PY) tests/bench/api.py --functions $(if $(QUICK),5000,100000)
+	$(PY) tests/bench/api.py --functions $(if $(QUICK),20000,100000)
 
 lint: $(VENV)/.ready $(EXT)/node_modules/.ready ## ruff, mypy --strict, tsc, eslint
 	$(PY) -m ruff check .
