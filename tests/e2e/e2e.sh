@@ -52,11 +52,11 @@ fresh_repository() {
   git -C "$2" add .
   git -C "$2" commit -q -m "As it is today"
 }
-export E2E_FOLDER=$home/work/shop E2E_SECOND=$home/work/labels
+export E2E_FOLDER=$home/projects/shop E2E_SECOND=$home/projects/labels
 fresh_repository "$here/sample" "$E2E_FOLDER"
 fresh_repository "$here/second" "$E2E_SECOND"
-git -C "$E2E_FOLDER" worktree add -q "$home/work/shop-hotfix" -b hotfix
-cat > "$home/work/both.code-workspace" <<JSON
+git -C "$E2E_FOLDER" worktree add -q "$home/projects/shop-hotfix" -b hotfix
+cat > "$home/projects/both.code-workspace" <<JSON
 { "folders": [{ "path": "$E2E_FOLDER" }, { "path": "$E2E_SECOND" }] }
 JSON
 
@@ -113,8 +113,8 @@ check() {
 
 in_workbench "VS Code: a first day" 360 first "folder=$E2E_FOLDER"
 in_workbench "VS Code: the next day" 120 again "folder=$E2E_FOLDER"
-in_workbench "VS Code: a linked worktree" 120 worktree "folder=$home/work/shop-hotfix"
-in_workbench "VS Code: two folders" 120 folders "workspace=$home/work/both.code-workspace"
+in_workbench "VS Code: a linked worktree" 120 worktree "folder=$home/projects/shop-hotfix"
+in_workbench "VS Code: two folders" 120 folders "workspace=$home/projects/both.code-workspace"
 E2E_PYTHON=$home/venv/bin/python E2E_RESULTS=$results \
   phase "Neovim" 60 nvim --headless -u NONE -i NONE -n -c "luafile $here/nvim/check.lua"
 
