@@ -616,7 +616,7 @@ class TestPaths:
         "file",
         [
             "C:\\Users\\ana\\work\\my-shop\\shop\\pay.py",
-            "c:/work/shop/pay.py",
+            "c:/code/shop/pay.py",
             "shop\\pay.py",
             "/home/bea/other checkout/shop/pay.py",
             "/shop/pay.py",
