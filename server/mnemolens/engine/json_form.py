@@ -14,6 +14,7 @@ from mnemolens.core.memories import Evidence, HistoryEntry, MemoryEdge
 from mnemolens.core.symbols import Position, Range
 from mnemolens.core.text import Encoding, column_to_units
 from mnemolens.core.views import (
+    AgentView,
     AnchorView,
     CaptureView,
     FolderStatus,
@@ -27,6 +28,7 @@ from mnemolens.core.views import (
     PlaceView,
     RankedMemory,
     RecallView,
+    SessionView,
 )
 from mnemolens.engine.workspace import Workspace
 
@@ -199,6 +201,28 @@ def edges(views: tuple[MemoryEdge, ...]) -> list[Json]:
         }
         for edge in views
     ]
+
+
+def session(view: SessionView) -> Json:
+    """A session."""
+    return {
+        "id": view.id,
+        "memories": view.memories,
+        "agents": list(view.agents),
+        "first": moment(view.first),
+        "last": moment(view.last),
+    }
+
+
+def agent(view: AgentView) -> Json:
+    """An agent."""
+    return {
+        "id": view.id,
+        "memories": view.memories,
+        "sessions": list(view.sessions),
+        "first": moment(view.first),
+        "last": moment(view.last),
+    }
 
 
 def folder_status(status: FolderStatus) -> Json:

@@ -168,10 +168,18 @@ class ListArguments(AtArguments):
     tags: list[Text] = Field(default_factory=list)
     verdict: Verdict | None = None
     layer: Layer | None = None
+    session_id: Text | None = None
+    agent_id: Text | None = None
     text: Text | None = None
     include_forgotten: bool = False
     limit: int = Field(default=100, ge=1, le=1000)
     offset: int = Field(default=0, ge=0, le=MAX_UINT)
+
+
+class SessionArguments(Arguments):
+    """`session.forget`; and `import.undo`, since an import is a session too."""
+
+    session_id: Id
 
 
 class UpdateArguments(IdArguments):

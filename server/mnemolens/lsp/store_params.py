@@ -46,9 +46,3 @@ class NotesRunArguments(NotesArguments):
     """`import.run`: all that is new, or only what is named."""
 
     ids: list[Id] | None = None
-
-
-class UndoArguments(Arguments):
-    """`import.undo`."""
-
-    session_id: Id

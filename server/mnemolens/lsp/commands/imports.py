@@ -3,7 +3,8 @@
 from mnemolens.core.views import Json
 from mnemolens.engine.importers import Change, Found, Plan, Refused
 from mnemolens.lsp.commands.call import Call
-from mnemolens.lsp.store_params import NotesArguments, NotesRunArguments, UndoArguments
+from mnemolens.lsp.params import SessionArguments
+from mnemolens.lsp.store_params import NotesArguments, NotesRunArguments
 
 MAX_SHOWN = 1000
 """A preview names this many one by one; `counts` counts all."""
@@ -41,7 +42,7 @@ async def run(call: Call, arguments: NotesRunArguments) -> Json:
     }
 
 
-async def undo(call: Call, arguments: UndoArguments) -> Json:
+async def undo(call: Call, arguments: SessionArguments) -> Json:
     """Take one import back, as one."""
     workspace = call.workspace(arguments)
     done = await workspace.commit_slowly(workspace.importing.undo(arguments.session_id, call.ls.now()))

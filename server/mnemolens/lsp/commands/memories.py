@@ -30,6 +30,8 @@ def list_(call: Call, arguments: ListArguments) -> Json:
         tags=tuple(arguments.tags),
         verdict=arguments.verdict,
         layer=arguments.layer,
+        session_id=arguments.session_id,
+        agent_id=arguments.agent_id,
         text=arguments.text,
         include_forgotten=arguments.include_forgotten,
         limit=arguments.limit,

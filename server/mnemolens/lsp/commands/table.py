@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemolens.core.views import Json
-from mnemolens.lsp.commands import anchors, capture, graph, imports, index, links, memories, store
+from mnemolens.lsp.commands import anchors, capture, graph, imports, index, links, memories, sessions, store
 from mnemolens.lsp.commands import open as open_documents
 from mnemolens.lsp.commands.call import Call
 from mnemolens.lsp.graph_params import NeighborsArguments, QueryArguments
@@ -19,6 +19,7 @@ from mnemolens.lsp.params import (
     ListArguments,
     OpenArguments,
     ReanchorArguments,
+    SessionArguments,
     UpdateArguments,
 )
 from mnemolens.lsp.store_params import (
@@ -26,7 +27,6 @@ from mnemolens.lsp.store_params import (
     ImportArguments,
     NotesArguments,
     NotesRunArguments,
-    UndoArguments,
 )
 
 
@@ -60,6 +60,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("mnemolens.memory.unlink", LinkArguments, links.unlink),
     Command("mnemolens.memory.open", OpenArguments, open_documents.open_),
     Command("mnemolens.memory.purge", IdArguments, store.purge),
+    Command("mnemolens.sessions", Arguments, sessions.sessions),
+    Command("mnemolens.agents", Arguments, sessions.agents),
+    Command("mnemolens.session.forget", SessionArguments, sessions.forget),
     Command("mnemolens.graph.neighbors", NeighborsArguments, graph.neighbors),
     Command("mnemolens.graph.query", QueryArguments, graph.query),
     Command("mnemolens.store.export", ExportArguments, store.export),
@@ -67,7 +70,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("mnemolens.store.restore", Arguments, store.restore),
     Command("mnemolens.import.preview", NotesArguments, imports.preview),
     Command("mnemolens.import.run", NotesRunArguments, imports.run),
-    Command("mnemolens.import.undo", UndoArguments, imports.undo),
+    Command("mnemolens.import.undo", SessionArguments, imports.undo),
     Command("mnemolens.index.rebuild", Arguments, index.rebuild),
     Command("mnemolens.status", Arguments, index.status),
 )

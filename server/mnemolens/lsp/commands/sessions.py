@@ -1,0 +1,24 @@
+"""`mnemolens.sessions`, `.agents` and `.session.forget`: who remembered what, and in which session."""
+
+from mnemolens.core.views import Json
+from mnemolens.engine.json_form import agent, session
+from mnemolens.lsp.commands.call import Call
+from mnemolens.lsp.params import Arguments, SessionArguments
+
+
+def sessions(call: Call, arguments: Arguments) -> Json:
+    """All sessions, the one that was used last first."""
+    found = call.workspace(arguments).sessions(call.ls.now())
+    return {"sessions": [session(view) for view in found]}
+
+
+def agents(call: Call, arguments: Arguments) -> Json:
+    """All agents, the one that was active last first."""
+    found = call.workspace(arguments).agents(call.ls.now())
+    return {"agents": [agent(view) for view in found]}
+
+
+async def forget(call: Call, arguments: SessionArguments) -> Json:
+    """Hide all memories of a session."""
+    workspace = call.workspace(arguments)
+    return {"forgotten": await workspace.commit_slowly(workspace.forget_session(arguments.session_id))}
