@@ -14,14 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mnemolens.codegraph.document import Document
-from mnemolens.codegraph.resolve import resolve
 from mnemolens.core.clock import Clock, SystemClock
 from mnemolens.core.errors import InvalidArgument, StoreError
 from mnemolens.core.events import Event, MemoryPurge
 from mnemolens.core.memories import CodeState, Memory, Origin
 from mnemolens.core.settings import Settings
-from mnemolens.core.symbols import FileSymbols, Position, Range, SymbolKey, SymbolKind
+from mnemolens.core.symbols import Position, Range, SymbolKey, SymbolKind
 from mnemolens.core.text import TextChange
 from mnemolens.core.views import (
     ActionView,
@@ -42,7 +40,6 @@ from mnemolens.core.views import (
     MemoryView,
     OpenedMemory,
     PlaceView,
-    Progress,
     RecallView,
     SavedMemory,
     SessionView,
@@ -55,20 +52,18 @@ from mnemolens.engine.documents import OpenDocuments
 from mnemolens.engine.glance import Glance
 from mnemolens.engine.graph_rows import FileFacts
 from mnemolens.engine.graph_sync import GraphSync
-from mnemolens.engine.indexer import Indexer, IndexOptions
 from mnemolens.engine.links import Links
 from mnemolens.engine.listing import Listing
-from mnemolens.engine.loading import Loaded
-from mnemolens.engine.loading import content_hash as source_hash
 from mnemolens.engine.neighbours import Around, Neighbours
 from mnemolens.engine.opened_memories import Memories, OpenedMemories
 from mnemolens.engine.recall import Recall
+from mnemolens.engine.refreshing import Refreshing
 from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
 from mnemolens.engine.sessions import Sessions, is_expired
 from mnemolens.engine.show import Show
+from mnemolens.engine.sources import Sources
 from mnemolens.engine.write import Write
 from mnemolens.engine.writing import Writing
-from mnemolens.linking import names_of_file
 from mnemolens.ranking.decay import DecayParams
 from mnemolens.store.git import author_name, git_busy, read_head
 from mnemolens.store.graph import MAX_ROWS, GraphStore
@@ -86,8 +81,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_SKIPPED = 100
-REFRESH_SLICE = 50
-"""Memories derived anew between two looks at other requests: about 10 ms."""
 
 
 class Workspace:
@@ -96,13 +89,11 @@ class Workspace:
     Attributes:
         layout: where folder, top level and store are; files are POSIX paths relative to `layout.top`.
         settings: as they are now.
-        generation: grows whenever a lens may have changed.
     """
 
     def __init__(self, layout: Layout, settings: Settings, clock: Clock) -> None:
         self.layout = layout
         self.settings = settings
-        self.generation = 0
         self._clock = clock
         self._documents = OpenDocuments()
         self._code = Code(layout, self._documents)
@@ -124,7 +115,6 @@ class Workspace:
             owner=layout.owner,
         )
         self._cache = SymbolCache(layout.cache_dir / "symbols.sqlite", clock)
-        self._indexer = self._new_indexer()
         self._graph = GraphSync(
             GraphStore(layout.cache_dir / "graphs" / layout.worktree_id, clock),
             self._code.index,
@@ -135,9 +125,17 @@ class Workspace:
             lambda: self._show.decay,
         )
         self._graph_task: asyncio.Task[None] | None = None
-        self._settled: dict[str, FileSymbols] = {}
-        self._waiting: set[str] = set()
-        self._progress: Progress | None = None
+        self._refreshing = Refreshing(self._links, self._graph)
+        self._sources = Sources(
+            layout,
+            settings,
+            clock,
+            self._cache,
+            self._documents,
+            self._code,
+            self._links,
+            self._refreshing,
+        )
         self._write_lock = asyncio.Lock()
         self._configure()
 
@@ -147,6 +145,11 @@ class Workspace:
         workspace = cls(find_layout(folder, settings.store.path), settings, clock or SystemClock())
         workspace._load()
         return workspace
+
+    @property
+    def generation(self) -> int:
+        """Grows whenever a lens may have changed."""
+        return self._refreshing.generation
 
     # Documents --------------------------------------------------------------------------------------------
 
@@ -160,28 +163,19 @@ class Workspace:
 
     def open_document(self, file: str, language_id: str, text: str) -> None:
         """The editor shows the file: its text counts from now on, not the disk's."""
-        document = self._documents.open(file, language_id, text, self._code.index.get(file))
-        self._put(file, document)
-        self._settle([file])
+        self._sources.open_document(file, language_id, text)
 
     def change_document(self, file: str, changes: Sequence[TextChange], now: datetime) -> None:
         """Applies the editor's changes in order; verdicts wait until the text is settled."""
-        document = self._documents.change(file, changes, now)
-        if document is not None:
-            self._put(file, document)
+        self._sources.change_document(file, changes, now)
 
     def save_document(self, file: str) -> None:
         """The text was saved: judge it now."""
-        self._documents.settle(file)
-        self._settle([file])
+        self._sources.save_document(file)
 
     async def close_document(self, file: str) -> None:
         """The editor let go of the file: what is on disk counts again."""
-        self._documents.close(file)
-        refreshed = await self._indexer.refresh([file], anew=True)
-        if file not in self._documents:
-            touched = self._replace({file: dict(refreshed.changed).get(file)})
-            await self._refresh_slowly(sorted(touched))
+        await self._sources.close_document(file)
 
     def text_in(self, file: str, span: Range) -> bytes:
         """The text of a range of the file as it is now, clamped to what there is."""
@@ -193,13 +187,7 @@ class Workspace:
 
     def parse_pending(self, budget_ms: float) -> bool:
         """Parses on at big documents for a while; True when nothing is left to do."""
-        for found in self._documents.pending():
-            if not found.document.parse_slice(budget_ms):
-                return False
-            self._put(found.file, found.document)
-            if found.touched_at is None:
-                self._settle([found.file])
-        return True
+        return self._sources.parse_pending(budget_ms)
 
     # Background -------------------------------------------------------------------------------------------
 
@@ -212,56 +200,25 @@ class Workspace:
             on_progress: told (files done, files in all).
             rebuild: parse every file again, whatever the cache says.
         """
-
-        def progress(done: int, total: int) -> None:
-            self._progress = Progress(done, total)
-            if on_progress is not None:
-                on_progress(done, total)
-
-        self._progress = Progress(0, 0)
         self._writing.author = await asyncio.to_thread(author_name, self.layout)
-        stale = set(self._code.index.files())
-        indexed: set[str] = set()
-
-        def put(batch: Sequence[Loaded]) -> None:
-            for file, symbols in batch:
-                indexed.add(file)
-                if file not in self._documents:
-                    self._index(file, symbols)
-
         try:
-            report = await self._indexer.run(put, progress, fresh=rebuild)
+            report = await self._sources.build(on_progress, rebuild=rebuild)
         except asyncio.CancelledError:
             # What was read until now still shows its memories; what was not is not called lost.
-            self._refresh(tuple(self._state.memories()))
+            self._refreshing.refresh(self._state.memories())
             raise
-        finally:
-            self._progress = None
-        for file in stale - indexed:
-            if file not in self._documents:
-                self._index(file, None)
         if not self._code.complete:
             last = await asyncio.to_thread(self._cache.get_anchors, self.layout.worktree_id)
             self._note_last_session(last)
         self._code.complete = True
         self._configure()
-        await self._refresh_slowly(list(self._state.memories()))
+        await self._refreshing.refresh_slowly(list(self._state.memories()))
         self._graph.index_complete()
-        return IndexReport(len(self._code.index), self._code.index.symbol_count, report.seconds)
+        return report
 
     async def files_changed(self, paths: Sequence[Path]) -> None:
         """These files or folders were created, changed or deleted on disk; also: an editor let go of them."""
-        files = {file for path in paths if (file := self.layout.file_of(path)) is not None}
-        if files and git_busy(self.layout):
-            self._waiting |= files
-            return
-        refreshed = await self._indexer.refresh(files)
-        now: dict[str, FileSymbols | None] = dict.fromkeys(refreshed.removed)
-        now.update(refreshed.changed)
-        touched = self._replace(
-            {file: symbols for file, symbols in now.items() if file not in self._documents}
-        )
-        await self._refresh_slowly(sorted(touched))
+        await self._sources.files_changed(paths)
 
     async def files_renamed(self, pairs: Sequence[tuple[Path, Path]]) -> None:
         """The editor renamed files or folders: what was anchored in them is known to be there now."""
@@ -282,13 +239,8 @@ class Workspace:
             await asyncio.to_thread(self._cache.put_anchors, self.layout.worktree_id, self._states(places))
         if busy:
             return  # in the middle of a checkout nothing is where it belongs
-        if self._waiting:
-            waiting, self._waiting = self._waiting, set()
-            await self.files_changed([self.layout.path_of(file) for file in waiting])
-        quiet = self._documents.quiet(now)
-        for file in quiet:
-            self._documents.settle(file)
-        self._settle(quiet)
+        await self._sources.take_up_waiting()
+        self._sources.settle_quiet(now)
         wanted = self._links.take_wanted()
         if wanted:
             await self.commit(Write(tuple(wanted), lambda: None))
@@ -300,12 +252,12 @@ class Workspace:
         reindex = settings.index != self.settings.index
         self.settings = settings
         if reindex:
-            self._indexer = self._new_indexer()
+            self._sources.configure(settings)
         self._configure()
         if relink:
-            self._refresh(list(self._state.memories()))
+            self._refreshing.refresh(self._state.memories())
         self._graph.all_changed()
-        self.generation += 1
+        self._refreshing.generation += 1
 
     def start_graph(self) -> None:
         """Keeps the graph database in step from now on, in the background; without kuzu it stays off."""
@@ -340,7 +292,7 @@ class Workspace:
         """The memories of the symbol whose name, or a resolved reference to it, is at the position."""
         if not self.settings.hover.enabled:
             return None
-        found = self._symbol_under(file, position)
+        found = self._sources.symbol_under(file, position)
         if found is None:
             return None
         key, range_ = found
@@ -390,7 +342,7 @@ class Workspace:
 
     def preview(self, request: CaptureRequest, now: datetime) -> CaptureView:
         """What `capture` would store and link; stores nothing."""
-        self._read_anew(request.file)
+        self._sources.read_anew(request.file)
         return self._writing.preview(request, now)
 
     def get(self, memory_id: str, now: datetime) -> MemoryDetail:
@@ -431,7 +383,7 @@ class Workspace:
 
     def find(self, file: str, name: str) -> Position:
         """Where the symbol of that name stands in the file; see `Glance.find`."""
-        range_ = self._code.name_range(self._glance.find(self._indexer, file, name))
+        range_ = self._code.name_range(self._glance.find(self._sources.indexer, file, name))
         assert range_ is not None
         return range_.start
 
@@ -487,7 +439,7 @@ class Workspace:
             if self._is_present(memory_id, now):
                 verdict = self._links.verdict_of(memory_id)
                 verdicts[verdict] = verdicts.get(verdict, 0) + 1
-        skipped = self._indexer.skipped
+        skipped = self._sources.indexer.skipped
         return FolderStatus(
             root=str(self.layout.opened),
             files=len(self._code.index),
@@ -496,7 +448,7 @@ class Workspace:
             verdicts=verdicts,
             skipped=tuple(SkippedFile(one.file, one.reason) for one in skipped[:MAX_SKIPPED]),
             skipped_total=len(skipped),
-            indexing=self._progress,
+            indexing=self._sources.progress,
             graph=self._graph.state,
         )
 
@@ -511,7 +463,7 @@ class Workspace:
     def capture(self, request: CaptureRequest, now: datetime) -> Write[CaptureView]:
         """Stores a memory; see `Writing.capture`."""
         self._code.origin = read_head(self.layout)
-        self._read_anew(request.file)
+        self._sources.read_anew(request.file)
         return self._writing.capture(request, now)
 
     def update(
@@ -549,7 +501,7 @@ class Workspace:
             return self.capture(request, now)
         write = self._writing.overwrite(request, now, revive=True)
         if not write.events:
-            self._refresh([memory_id])
+            self._refreshing.refresh([memory_id])
         return write
 
     def overwrite(self, request: CaptureRequest, now: datetime) -> Write[CaptureView]:
@@ -769,30 +721,25 @@ class Workspace:
         wanted = set(memory_ids)
         files = tuple(near)
         for file in files:
-            wanted |= self._glance.near(self._indexer, file)
+            wanted |= self._glance.near(self._sources.indexer, file)
         if words:
             wanted |= self._recall.matching(words)
         found = [memory for one in sorted(wanted) if (memory := self._state.memory(one)) is not None]
-        self._glance.read(self._indexer, found, files, draft, on_progress)
+        self._glance.read(self._sources.indexer, found, files, draft, on_progress)
         if writing or draft is not None:
             self._writing.author = author_name(self.layout)
         self._note_last_session(self._cache.get_anchors(self.layout.worktree_id))
-        self._refresh(wanted)
+        self._refreshing.refresh(wanted)
 
     def survey(self, on_progress: Callable[[int, int], None] | None = None) -> IndexReport:
         """`build_index` in passing, without an event loop: what was found is not written down."""
-
-        def put(batch: Sequence[Loaded]) -> None:
-            for file, symbols in batch:
-                self._code.index.put(file, symbols)
-
-        report = self._indexer.run_blocking(put, on_progress, passing=True)
+        report = self._sources.survey(on_progress)
         self._note_last_session(self._cache.get_anchors(self.layout.worktree_id))
         self._code.complete = True
         self._configure()
-        self._refresh(tuple(self._state.memories()))
+        self._refreshing.refresh(self._state.memories())
         self._graph.index_complete()
-        return IndexReport(len(self._code.index), self._code.index.symbol_count, report.seconds)
+        return report
 
     def record(self, memory_ids: Sequence[str], now: datetime) -> None:
         """`access`, for callers without an event loop."""
@@ -853,7 +800,7 @@ class Workspace:
 
     def _note_last_session(self, places: Mapping[str, CodeState]) -> None:
         """Takes over what was so when this worktree was last indexed: files, and where anchors were."""
-        self._code.unchanged = self._indexer.unchanged
+        self._code.unchanged = self._sources.indexer.unchanged
         self._links.last_places.update((anchor, state.key) for anchor, state in places.items())
 
     def _configure(self) -> None:
@@ -878,140 +825,22 @@ class Workspace:
         touched = self._apply(events)
         self._writing.note_content(touched)
         self._listing.note(touched)
-        self._refresh(touched)
+        self._refreshing.refresh(touched)
 
     async def _merge_slowly(self, events: Sequence[Event]) -> None:
         """`_merge`, in slices that let other requests in between."""
         touched = self._apply(events)
         self._writing.note_content(touched)
         self._listing.note(touched)
-        await self._refresh_slowly(sorted(touched))
+        await self._refreshing.refresh_slowly(sorted(touched))
+
+    def _facts(self, file: str) -> FileFacts:
+        return self._sources.facts(file)
 
     def _apply(self, events: Sequence[Event]) -> frozenset[str]:
         if any(isinstance(event.data, MemoryPurge) for event in events):
             self._graph.purged()
         return self._state.apply(events)
-
-    def _index(self, file: str, symbols: FileSymbols | None) -> None:
-        """The one way into the index; None takes the file out."""
-        if symbols is None:
-            self._code.index.remove(file)
-        else:
-            self._code.index.put(file, symbols)
-        self._graph.file_changed(file)
-
-    def _facts(self, file: str) -> FileFacts:
-        """What the graph says of a file's text."""
-        document = self._documents.get(file)
-        if document is not None:
-            data = document.text.data
-            return FileFacts(source_hash(data), len(data))
-        stamp = self._indexer.stamp(file)
-        return FileFacts(stamp.hash, stamp.size) if stamp is not None else FileFacts()
-
-    def _refresh(self, memory_ids: Iterable[str]) -> None:
-        ids = tuple(memory_ids)
-        self._graph.memories_changed(ids)
-        if self._links.refresh(ids):
-            self.generation += 1
-
-    async def _refresh_slowly(self, memory_ids: Sequence[str]) -> None:
-        for start in range(0, len(memory_ids), REFRESH_SLICE):
-            self._refresh(memory_ids[start : start + REFRESH_SLICE])
-            await asyncio.sleep(0)
-
-    def _put(self, file: str, document: Document) -> None:
-        if document.language is None:
-            return
-        on_disk = self._code.index.get(file)
-        if on_disk is not None:
-            self._settled.setdefault(file, on_disk)
-        self._index(file, document.symbols)
-
-    def _replace(self, files: Mapping[str, FileSymbols | None]) -> set[str]:
-        """Puts what the disk has of these files into the index, all of it before any memory is looked at.
-
-        Returns:
-            The memories that this may change.
-        """
-        before = {file: self._code.index.get(file) for file in files}
-        for file, symbols in files.items():
-            self._index(file, symbols)
-            if symbols is None:
-                self._settled.pop(file, None)
-            else:
-                self._settled[file] = symbols
-        touched: set[str] = set()
-        for file, symbols in files.items():
-            touched |= self._touched_by(file, before[file], symbols)
-        return touched
-
-    def _new_indexer(self) -> Indexer:
-        index = self.settings.index
-        options = IndexOptions(
-            exclude=tuple(index.exclude),
-            max_file_bytes=index.max_file_bytes,
-            languages=tuple(index.languages),
-        )
-        layout = self.layout
-        return Indexer(
-            layout.root,
-            layout.top,
-            self._cache,
-            self._clock,
-            options=options,
-            common_dir=layout.common_dir,
-        )
-
-    def _settle(self, files: Iterable[str]) -> None:
-        """Judges the memories that these files' text, now settled, may have changed."""
-        touched: set[str] = set()
-        for file in files:
-            if self._documents.is_settled(file):
-                after = self._code.index.get(file)
-                touched |= self._touched_by(file, self._settled.get(file), after)
-                if after is not None:
-                    self._settled[file] = after
-        self._refresh(touched)
-
-    def _touched_by(self, file: str, before: FileSymbols | None, after: FileSymbols | None) -> set[str]:
-        if before is not None and before == after:
-            return set()
-        old = before.symbols if before else ()
-        new = after.symbols if after else ()
-        names = {symbol.name for symbol in old} ^ {symbol.name for symbol in new}
-        if (before is None) != (after is None):
-            names |= names_of_file(file)
-        hashes = {h for symbol in new for h in (symbol.full_hash, symbol.body_hash) if h}
-        return self._links.memories_touched(file, names, hashes)
-
-    def _symbol_under(self, file: str, position: Position) -> tuple[SymbolKey, Range] | None:
-        document = self._documents.get(file)
-        if document is None or document.language is None:
-            return None
-        index = document.name_at(position)
-        if index is not None:
-            symbol = document.symbols.symbols[index]
-            name = document.symbols.ranges[index].name
-            return SymbolKey(file, symbol.qualname, symbol.ordinal), name
-        reference = document.reference_at(position)
-        resolved = resolve(self._code.index, file, reference) if reference is not None else None
-        return (resolved.key, reference.range) if resolved is not None and reference is not None else None
-
-    def _read_anew(self, file: str | None) -> None:
-        """Brings a closed file up to date before a position in it is taken for a symbol's.
-
-        Another program may have written it, and no watcher has said so yet.
-        """
-        if file is None:
-            return
-        stamp = self._indexer.stamp(file)
-        symbols = self._code.read(file, stamp.hash if stamp is not None else None)
-        if symbols is None:
-            return
-        known = self._code.index.get(file)
-        if known is None or known != symbols or known.ranges != symbols.ranges:
-            self._refresh(self._replace({file: symbols}))
 
     def _where(self, file: str | None, position: Position | None, candidate: SymbolKey | None) -> SymbolKey:
         if candidate is not None:
@@ -1020,7 +849,7 @@ class Workspace:
             return candidate
         if file is None:
             raise InvalidArgument("uri", "is needed, with a position, to say which code is meant")
-        self._read_anew(file)
+        self._sources.read_anew(file)
         return self._code.target(file, position)
 
     def _notes(self, memory: Memory) -> tuple[str, ...]:

@@ -1,0 +1,284 @@
+"""The sources of a folder, and its index kept in step with them: open documents, else what is on disk.
+
+Owns the one way into the index, when text counts as settled, and which memories a change of text may touch.
+It derives no memory itself: `refreshing.py` does. All methods belong to the event loop's thread, but for
+those that say otherwise.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from mnemolens.codegraph.document import Document
+from mnemolens.codegraph.resolve import resolve
+from mnemolens.core.clock import Clock
+from mnemolens.core.settings import Settings
+from mnemolens.core.symbols import FileSymbols, Position, Range, SymbolKey
+from mnemolens.core.text import TextChange
+from mnemolens.core.views import IndexReport, Progress
+from mnemolens.engine.code import Code
+from mnemolens.engine.documents import OpenDocuments
+from mnemolens.engine.graph_rows import FileFacts
+from mnemolens.engine.indexer import Indexer, IndexOptions
+from mnemolens.engine.links import Links
+from mnemolens.engine.loading import Loaded, content_hash
+from mnemolens.engine.refreshing import Refreshing
+from mnemolens.linking import names_of_file
+from mnemolens.store.git import git_busy
+from mnemolens.store.layout import Layout
+from mnemolens.store.symbols import SymbolCache
+
+
+class Sources:
+    """The texts of one folder.
+
+    Attributes:
+        indexer: reads files; another one after the settings of the index changed.
+        progress: of the index being built, None while none is.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        settings: Settings,
+        clock: Clock,
+        cache: SymbolCache,
+        documents: OpenDocuments,
+        code: Code,
+        links: Links,
+        refreshing: Refreshing,
+    ) -> None:
+        self.progress: Progress | None = None
+        self._layout = layout
+        self._clock = clock
+        self._cache = cache
+        self._documents = documents
+        self._code = code
+        self._links = links
+        self._refreshing = refreshing
+        self._settled: dict[str, FileSymbols] = {}
+        self._waiting: set[str] = set()
+        self.indexer = self._new_indexer(settings)
+
+    def configure(self, settings: Settings) -> None:
+        """Reads files by other rules from now on; what they change shows after `build`."""
+        self.indexer = self._new_indexer(settings)
+
+    # Open documents ---------------------------------------------------------------------------------------
+
+    def open_document(self, file: str, language_id: str, text: str) -> None:
+        """The editor shows the file: its text counts from now on, not the disk's."""
+        document = self._documents.open(file, language_id, text, self._code.index.get(file))
+        self._put_document(file, document)
+        self._settle([file])
+
+    def change_document(self, file: str, changes: Sequence[TextChange], now: datetime) -> None:
+        """Applies the editor's changes in order; verdicts wait until the text is settled."""
+        document = self._documents.change(file, changes, now)
+        if document is not None:
+            self._put_document(file, document)
+
+    def save_document(self, file: str) -> None:
+        """The text was saved: judge it now."""
+        self._documents.settle(file)
+        self._settle([file])
+
+    async def close_document(self, file: str) -> None:
+        """The editor let go of the file: what is on disk counts again."""
+        self._documents.close(file)
+        refreshed = await self.indexer.refresh([file], anew=True)
+        if file not in self._documents:
+            touched = self._replace({file: dict(refreshed.changed).get(file)})
+            await self._refreshing.refresh_slowly(sorted(touched))
+
+    def parse_pending(self, budget_ms: float) -> bool:
+        """Parses on at big documents for a while; True when nothing is left to do."""
+        for found in self._documents.pending():
+            if not found.document.parse_slice(budget_ms):
+                return False
+            self._put_document(found.file, found.document)
+            if found.touched_at is None:
+                self._settle([found.file])
+        return True
+
+    def settle_quiet(self, now: datetime) -> None:
+        """Judges the documents that have been quiet for long enough."""
+        quiet = self._documents.quiet(now)
+        for file in quiet:
+            self._documents.settle(file)
+        self._settle(quiet)
+
+    def symbol_under(self, file: str, position: Position) -> tuple[SymbolKey, Range] | None:
+        """The symbol whose name, or a resolved reference to it, is at the position of an open document."""
+        document = self._documents.get(file)
+        if document is None or document.language is None:
+            return None
+        index = document.name_at(position)
+        if index is not None:
+            symbol = document.symbols.symbols[index]
+            name = document.symbols.ranges[index].name
+            return SymbolKey(file, symbol.qualname, symbol.ordinal), name
+        reference = document.reference_at(position)
+        resolved = resolve(self._code.index, file, reference) if reference is not None else None
+        return (resolved.key, reference.range) if resolved is not None and reference is not None else None
+
+    # Files on disk ----------------------------------------------------------------------------------------
+
+    async def build(
+        self, on_progress: Callable[[int, int], None] | None = None, *, rebuild: bool = False
+    ) -> IndexReport:
+        """Reads all files into the index, derives no memory. Cancel the task to stop it.
+
+        Args:
+            on_progress: told (files done, files in all).
+            rebuild: parse every file again, whatever the cache says.
+        """
+
+        def progress(done: int, total: int) -> None:
+            self.progress = Progress(done, total)
+            if on_progress is not None:
+                on_progress(done, total)
+
+        self.progress = Progress(0, 0)
+        stale = set(self._code.index.files())
+        indexed: set[str] = set()
+
+        def put(batch: Sequence[Loaded]) -> None:
+            for file, symbols in batch:
+                indexed.add(file)
+                if file not in self._documents:
+                    self._index(file, symbols)
+
+        try:
+            report = await self.indexer.run(put, progress, fresh=rebuild)
+        finally:
+            self.progress = None
+        for file in stale - indexed:
+            if file not in self._documents:
+                self._index(file, None)
+        return self._report(report.seconds)
+
+    def survey(self, on_progress: Callable[[int, int], None] | None = None) -> IndexReport:
+        """`build` in passing, without an event loop: what was found is not written down."""
+
+        def put(batch: Sequence[Loaded]) -> None:
+            for file, symbols in batch:
+                self._code.index.put(file, symbols)
+
+        return self._report(self.indexer.run_blocking(put, on_progress, passing=True).seconds)
+
+    async def files_changed(self, paths: Iterable[Path]) -> None:
+        """These files or folders were created, changed or deleted on disk; also: an editor let go of them."""
+        files = {file for path in paths if (file := self._layout.file_of(path)) is not None}
+        if files and git_busy(self._layout):
+            self._waiting |= files
+            return
+        refreshed = await self.indexer.refresh(files)
+        now: dict[str, FileSymbols | None] = dict.fromkeys(refreshed.removed)
+        now.update(refreshed.changed)
+        touched = self._replace(
+            {file: symbols for file, symbols in now.items() if file not in self._documents}
+        )
+        await self._refreshing.refresh_slowly(sorted(touched))
+
+    async def take_up_waiting(self) -> None:
+        """Looks at the files that changed in the middle of a git operation, which has ended."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, set()
+            await self.files_changed([self._layout.path_of(file) for file in waiting])
+
+    def read_anew(self, file: str | None) -> None:
+        """Brings a closed file up to date before a position in it is taken for a symbol's.
+
+        Another program may have written it, and no watcher has said so yet.
+        """
+        if file is None:
+            return
+        stamp = self.indexer.stamp(file)
+        symbols = self._code.read(file, stamp.hash if stamp is not None else None)
+        if symbols is None:
+            return
+        known = self._code.index.get(file)
+        if known is None or known != symbols or known.ranges != symbols.ranges:
+            self._refreshing.refresh(self._replace({file: symbols}))
+
+    def facts(self, file: str) -> FileFacts:
+        """What the graph says of a file's text."""
+        document = self._documents.get(file)
+        if document is not None:
+            data = document.text.data
+            return FileFacts(content_hash(data), len(data))
+        stamp = self.indexer.stamp(file)
+        return FileFacts(stamp.hash, stamp.size) if stamp is not None else FileFacts()
+
+    # Inside -----------------------------------------------------------------------------------------------
+
+    def _new_indexer(self, settings: Settings) -> Indexer:
+        index, layout = settings.index, self._layout
+        options = IndexOptions(
+            exclude=tuple(index.exclude),
+            max_file_bytes=index.max_file_bytes,
+            languages=tuple(index.languages),
+        )
+        return Indexer(
+            layout.root, layout.top, self._cache, self._clock, options=options, common_dir=layout.common_dir
+        )
+
+    def _report(self, seconds: float) -> IndexReport:
+        return IndexReport(len(self._code.index), self._code.index.symbol_count, seconds)
+
+    def _index(self, file: str, symbols: FileSymbols | None) -> None:
+        """The one way into the index; None takes the file out."""
+        if symbols is None:
+            self._code.index.remove(file)
+        else:
+            self._code.index.put(file, symbols)
+        self._refreshing.file_changed(file)
+
+    def _put_document(self, file: str, document: Document) -> None:
+        if document.language is None:
+            return
+        on_disk = self._code.index.get(file)
+        if on_disk is not None:
+            self._settled.setdefault(file, on_disk)
+        self._index(file, document.symbols)
+
+    def _replace(self, files: Mapping[str, FileSymbols | None]) -> set[str]:
+        """Puts what the disk has of these files into the index, all of it before any memory is looked at.
+
+        Returns:
+            The memories that this may change.
+        """
+        before = {file: self._code.index.get(file) for file in files}
+        for file, symbols in files.items():
+            self._index(file, symbols)
+            if symbols is None:
+                self._settled.pop(file, None)
+            else:
+                self._settled[file] = symbols
+        touched: set[str] = set()
+        for file, symbols in files.items():
+            touched |= self._touched_by(file, before[file], symbols)
+        return touched
+
+    def _settle(self, files: Iterable[str]) -> None:
+        """Judges the memories that these files' text, now settled, may have changed."""
+        touched: set[str] = set()
+        for file in files:
+            if self._documents.is_settled(file):
+                after = self._code.index.get(file)
+                touched |= self._touched_by(file, self._settled.get(file), after)
+                if after is not None:
+                    self._settled[file] = after
+        self._refreshing.refresh(touched)
+
+    def _touched_by(self, file: str, before: FileSymbols | None, after: FileSymbols | None) -> set[str]:
+        if before is not None and before == after:
+            return set()
+        old = before.symbols if before else ()
+        new = after.symbols if after else ()
+        names = {symbol.name for symbol in old} ^ {symbol.name for symbol in new}
+        if (before is None) != (after is None):
+            names |= names_of_file(file)
+        hashes = {h for symbol in new for h in (symbol.full_hash, symbol.body_hash) if h}
+        return self._links.memories_touched(file, names, hashes)
