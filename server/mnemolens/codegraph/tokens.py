@@ -55,9 +55,24 @@ def fingerprint_of_tokens(tokens: list[bytes]) -> str:
     return base64.b64encode(struct.pack(f">{len(hashes)}I", *hashes)).decode("ascii")
 
 
-def _hashes(fingerprint: str) -> frozenset[bytes]:
+def _hashes(fingerprint: str) -> frozenset[int]:
     raw = base64.b64decode(fingerprint)
-    return frozenset(raw[i : i + 4] for i in range(0, len(raw) - 3, 4))
+    whole = raw[: len(raw) // 4 * 4]
+    return frozenset(struct.unpack(f">{len(whole) // 4}I", whole))
+
+
+def grams_of(fingerprint: str) -> frozenset[int]:
+    """The 3-gram hashes of a fingerprint; none of one that is damaged."""
+    try:
+        return _hashes(fingerprint)
+    except ValueError:
+        return frozenset()
+
+
+def dice(first: frozenset[int], second: frozenset[int]) -> float:
+    """Dice coefficient of two sets, 0..1; 1.0 when both are empty."""
+    size = len(first) + len(second)
+    return 2 * len(first & second) / size if size else 1.0
 
 
 def likeness(first: str, second: str) -> float:
@@ -65,11 +80,9 @@ def likeness(first: str, second: str) -> float:
     if first == second:
         return 1.0
     try:
-        a, b = _hashes(first), _hashes(second)
+        return dice(_hashes(first), _hashes(second))
     except ValueError:
         return 0.0
-    size = len(a) + len(b)
-    return 2 * len(a & b) / size if size else 1.0
 
 
 def _tokens(blob: bytes) -> list[bytes]:
