@@ -24,20 +24,20 @@ class Desk(Folder):
 
     def show(self, path: Path) -> str:
         """The editor opens the document."""
-        self.workspace.editor_opened(path, path.read_text("utf-8"))
-        return self.run(self.workspace.read_back_opened(path, self.now))
+        self.workspace.opened.editor_opened(path, path.read_text("utf-8"))
+        return self.run(self.workspace.opened.read_back(path, self.now))
 
     def type(self, path: Path, old: str, new: str) -> str:
         """The editor holds the document with something replaced, and has not saved it."""
         text = path.read_text("utf-8")
         assert old in text
         text = text.replace(old, new)
-        self.workspace.editor_changed(path, [TextChange(text)])
+        self.workspace.opened.editor_changed(path, [TextChange(text)])
         return text
 
     def save(self, path: Path):
         """The editor tells that it has saved."""
-        return self.run(self.workspace.save_opened(path, self.workspace.editor_saved(path), self.now))
+        return self.run(self.workspace.opened.save(path, self.workspace.opened.editor_saved(path), self.now))
 
     def write_down(self, path: Path, old: str, new: str) -> None:
         text = path.read_text("utf-8")
@@ -45,11 +45,11 @@ class Desk(Folder):
         path.write_text(text.replace(old, new), "utf-8")
 
     def close_memory(self, path: Path) -> str:
-        return self.run(self.workspace.close_opened(path, self.now))
+        return self.run(self.workspace.opened.close(path, self.now))
 
     def kill(self) -> Workspace:
         """The server dies with its documents open, and another starts."""
-        for folder in self.workspace._opened._folders:
+        for folder in self.workspace.opened._folders:
             for marker in folder._markers.values():
                 marker.release()
             folder._markers.clear()
@@ -177,7 +177,7 @@ class TestAfterARestart:
         desk.remember("first", id=memory_id)
         path = desk.open_memory(memory_id)
         desk.kill()
-        assert desk.workspace.opened_id(path) == memory_id
+        assert desk.workspace.opened.id_of(path) == memory_id
         desk.show(path)
         desk.write_down(path, "first", "second")
         desk.save(path)
@@ -220,7 +220,7 @@ class TestChangedMeanwhile:
         text = path.read_text()
         assert "v1 edited" in text
         assert "v2 by agent" in text
-        desk.workspace.editor_changed(path, [TextChange(text)])
+        desk.workspace.opened.editor_changed(path, [TextChange(text)])
         with pytest.raises(InvalidArgument, match="line 11: both versions are here"):
             desk.save(path)
         assert desk.close_memory(path) != "", "an open question is not thrown away"
@@ -265,7 +265,9 @@ class TestChangedMeanwhile:
         desk.update(one, content="v2 by agent")
         desk.pass_time(1)
         assert path.read_text().endswith("---\n\nv2 by agent\n")
-        desk.workspace.editor_changed(path, [TextChange(path.read_text())])  # the editor has reloaded it
+        desk.workspace.opened.editor_changed(
+            path, [TextChange(path.read_text())]
+        )  # the editor has reloaded it
         path.write_text(desk.type(path, "v2 by agent", "v3"))
         desk.save(path)
         assert desk.content(one) == "v3"
@@ -283,7 +285,7 @@ class TestChangedMeanwhile:
         mine = path.read_text().replace("v1", "v1 edited")
         desk.update(one, content="v2 by agent")
         desk.pass_time(1)
-        desk.workspace.editor_changed(path, [TextChange(mine)])
+        desk.workspace.opened.editor_changed(path, [TextChange(mine)])
         path.write_text(mine)
         with pytest.raises(InvalidArgument, match="both versions"):
             desk.save(path)
@@ -295,9 +297,9 @@ class TestEncodings:
         path = desk.open_memory(one)
         desk.show(path)
         for text, encoding in (("café", "latin-1"), ("naïve", "utf-16")):
-            before = str(desk.workspace._opened._editors[path].text)
+            before = str(desk.workspace.opened._editors[path].text)
             after = before.replace(desk.content(one), text)
-            desk.workspace.editor_changed(path, [TextChange(after)])
+            desk.workspace.opened.editor_changed(path, [TextChange(after)])
             path.write_bytes(after.encode(encoding))
             desk.save(path)
             assert desk.content(one) == text
@@ -343,7 +345,7 @@ class TestAStoreThatCannotBeWritten:
         path = desk.open_memory(sealed)
         assert "first" in path.read_text()
         assert path.parent.stat().st_mode & 0o777 == 0o700
-        assert desk.workspace.opened_id(path) == sealed
+        assert desk.workspace.opened.id_of(path) == sealed
         desk.show(path)
         desk.write_down(path, "first", "second")
         with pytest.raises(StoreError):
@@ -360,16 +362,16 @@ class TestAStoreThatCannotBeWritten:
 def test_a_memory_that_is_gone_says_so(desk):
     desk.remember("first")
     path = desk.workspace.layout.store / "open" / "gone.md"
-    assert desk.workspace.is_memory_document(path)
+    assert desk.workspace.opened.is_document(path)
     with pytest.raises(NotFound, match=r"gone\.md"):
-        desk.run(desk.workspace.save_opened(path, "---\ntitle: x\n---\nmine", desk.now))
+        desk.run(desk.workspace.opened.save(path, "---\ntitle: x\n---\nmine", desk.now))
 
 
 def test_what_its_user_discards_is_not_stored(desk):
     one = desk.remember("first")
     path = desk.open_memory(one)
     desk.write_down(path, "first", "second")
-    desk.run(desk.workspace.discard_opened(path))
+    desk.run(desk.workspace.opened.discard(path))
     assert list(path.parent.iterdir()) == []
     desk.pass_time(1)
     assert desk.content(one) == "first"

@@ -538,11 +538,11 @@ class TestOpenedDocuments:
         path = shop.root.__class__(opened.path)
         text = path.read_text("utf-8")
         assert "on charge() in billing.py" in text
-        assert shop.workspace.opened_id(path) == memory_id
-        shop.run(shop.workspace.save_opened(path, text.replace("must stay", "has to stay"), shop.now))
+        assert shop.workspace.opened.id_of(path) == memory_id
+        shop.run(shop.workspace.opened.save(path, text.replace("must stay", "has to stay"), shop.now))
         memory = shop.workspace.get(memory_id, shop.now).view.memory
         assert memory.content.strip() == "Retry has to stay idempotent"
-        shop.run(shop.workspace.close_opened(path, shop.now))
+        shop.run(shop.workspace.opened.close(path, shop.now))
         assert not path.exists()
 
     def test_saving_unchanged_stores_nothing(self, shop):
@@ -550,7 +550,7 @@ class TestOpenedDocuments:
         (opened,) = shop.run(shop.workspace.open_memories([memory_id], shop.now))
         path = shop.root.__class__(opened.path)
         before = shop.workspace.journal_status().events
-        shop.run(shop.workspace.save_opened(path, path.read_text("utf-8"), shop.now))
+        shop.run(shop.workspace.opened.save(path, path.read_text("utf-8"), shop.now))
         assert shop.workspace.journal_status().events == before
 
     @pytest.mark.parametrize(
@@ -562,7 +562,7 @@ class TestOpenedDocuments:
         (opened,) = shop.run(shop.workspace.open_memories([memory_id], shop.now))
         path = shop.root.__class__(opened.path)
         with pytest.raises(InvalidArgument):
-            shop.run(shop.workspace.save_opened(path, text, shop.now))
+            shop.run(shop.workspace.opened.save(path, text, shop.now))
         assert shop.workspace.get(memory_id, shop.now).view.memory.content == NOTE
 
     def test_any_id_makes_a_file_name(self, shop):
@@ -572,7 +572,7 @@ class TestOpenedDocuments:
             path = shop.root.__class__(opened.path)
             assert path.parent.name == "open"
             assert path.parent.parent == shop.workspace.layout.store
-            assert shop.workspace.opened_id(path) == memory_id
+            assert shop.workspace.opened.id_of(path) == memory_id
 
 
 def test_status_counts(shop):

@@ -33,7 +33,7 @@ def run(root: Path | None, given: str) -> int:
         except OSError as error:
             raise InvalidArgument("EDITOR", f"{editor[0]} can't be started: {error.strerror}") from None
         if code:
-            asyncio.run(workspace.discard_opened(path))
+            asyncio.run(workspace.opened.discard(path))
             note(f"{editor[0]} ended with {code}; nothing was stored")
             return 1
         screen = Screen()
@@ -52,7 +52,7 @@ def _save(workspace: Workspace, path: Path) -> SavedMemory:
     """Stores the document; what can't be stored is kept for the user, as it is."""
     data = path.read_bytes()
     try:
-        return asyncio.run(workspace.save_opened(path, None, now()))
+        return asyncio.run(workspace.opened.save(path, None, now()))
     except (InvalidArgument, StoreError) as error:
         handle, kept = tempfile.mkstemp(prefix="mnemolens-", suffix=".md")
         with os.fdopen(handle, "wb") as file:

@@ -48,6 +48,7 @@ class Memories(NamedTuple):
         ids: the ids of all memories.
         history: a memory's life, oldest first.
         notes: comments for the head of a memory's document.
+        catch_up: merges what other processes stored, so that it is not overwritten.
         update: changes fields of a memory; the events are safe on disk when it returns.
     """
 
@@ -55,6 +56,7 @@ class Memories(NamedTuple):
     ids: Callable[[], Iterable[str]]
     history: Callable[[str], Sequence[HistoryEntry]]
     notes: Callable[[Memory], Sequence[str]]
+    catch_up: Callable[[], Awaitable[None]]
     update: Callable[[str, Fields, datetime], Awaitable[MemoryChange]]
 
 
@@ -190,6 +192,7 @@ class OpenedMemories:
             Why that could not be stored; "" otherwise.
         """
         async with self._one_at_a_time:
+            await self._memories.catch_up()
             memory_id = self.id_of(path)
             if memory_id is None:
                 return ""
@@ -218,6 +221,7 @@ class OpenedMemories:
             StoreError: the journal can't be written.
         """
         async with self._one_at_a_time:
+            await self._memories.catch_up()
             disk = await self._read(path)
             return await self._save(path, text, disk, now)
 

@@ -41,7 +41,6 @@ from mnemolens.core.views import (
     OpenedMemory,
     PlaceView,
     RecallView,
-    SavedMemory,
     SessionView,
     SkippedFile,
     TargetView,
@@ -89,6 +88,7 @@ class Workspace:
     Attributes:
         layout: where folder, top level and store are; files are POSIX paths relative to `layout.top`.
         settings: as they are now.
+        opened: the memories that are open as documents.
     """
 
     def __init__(self, layout: Layout, settings: Settings, clock: Clock) -> None:
@@ -105,7 +105,7 @@ class Workspace:
         self._sessions = Sessions(self._state)
         self._recall = Recall(self._state, self._links, self._show, self._code)
         self._glance = Glance(self._state, self._code)
-        self._opened = self._new_opened()
+        self.opened = self._new_opened()
         self._journal = Journal(
             layout.store,
             layout.base,
@@ -244,7 +244,7 @@ class Workspace:
         wanted = self._links.take_wanted()
         if wanted:
             await self.commit(Write(tuple(wanted), lambda: None))
-        await self._opened.look(now)
+        await self.opened.look(now)
 
     def apply_settings(self, settings: Settings) -> None:
         """Uses other settings from now on; what they change in the index shows after `build_index`."""
@@ -283,7 +283,7 @@ class Workspace:
             self._graph_task.cancel()
         self._graph.close()
         self._journal.close()
-        self._opened.close_all()
+        self.opened.close_all()
         self._cache.close()
 
     # Reading ----------------------------------------------------------------------------------------------
@@ -622,56 +622,7 @@ class Workspace:
         with contextlib.suppress(StoreError):
             await self.access(memory_ids, now)
         wanted = [self._writing.memory(memory_id) for memory_id in dict.fromkeys(memory_ids)]
-        return tuple([await self._opened.open(memory, now) for memory in wanted])
-
-    def opened_id(self, path: Path) -> str | None:
-        """The memory whose document the file is."""
-        return self._opened.id_of(path)
-
-    def is_memory_document(self, path: Path) -> bool:
-        """Whether the file is a memory's document, one of a memory that is gone too."""
-        return self._opened.is_document(path)
-
-    def has_opened(self, path: Path) -> bool:
-        """Whether this workspace holds the memory's document."""
-        return self._opened.is_open(path)
-
-    def editor_opened(self, path: Path, text: str) -> None:
-        """The editor shows a memory's document; see `OpenedMemories`."""
-        self._opened.editor_opened(path, text)
-
-    def editor_changed(self, path: Path, changes: Sequence[TextChange]) -> None:
-        """The editor changed a memory's document, without saving it."""
-        self._opened.editor_changed(path, changes)
-
-    def editor_saved(self, path: Path) -> str | None:
-        """The text that the editor saved just now; None where only the disk can tell."""
-        return self._opened.editor_saved(path)
-
-    async def read_back_opened(self, path: Path, now: datetime) -> str:
-        """Stores what was saved in a memory's document while nobody listened; why that can't be, else ""."""
-        await self._catch_up_slowly()
-        return await self._opened.read_back(path, now)
-
-    async def save_opened(self, path: Path, text: str | None, now: datetime) -> SavedMemory:
-        """Stores what the user changed in a memory's document; None as its text takes it from the disk.
-
-        Raises:
-            InvalidArgument: the document can't be read, a value is not allowed, or the content was changed
-                elsewhere too; see `OpenedMemories.save`.
-            NotFound: it is no memory's document.
-            StoreError: the journal can't be written.
-        """
-        await self._catch_up_slowly()
-        return await self._opened.save(path, text, now)
-
-    async def close_opened(self, path: Path, now: datetime) -> str:
-        """The editor let go of a memory's document; why it was kept, "" where it was not."""
-        return await self._opened.close(path, now)
-
-    async def discard_opened(self, path: Path) -> None:
-        """Lets go of a memory's document and of what was not stored of it."""
-        await self._opened.discard(path)
+        return tuple([await self.opened.open(memory, now) for memory in wanted])
 
     # For a process that answers questions, without a tick ---------------------------------------------------
 
@@ -758,7 +709,9 @@ class Workspace:
             return await self.commit(self.update(memory_id, changes, now))
 
         state = self._state
-        memories = Memories(state.memory, state.memories, state.history, self._notes, update)
+        memories = Memories(
+            state.memory, state.memories, state.history, self._notes, self._catch_up_slowly, update
+        )
         return OpenedMemories(OpenedFolder(self.layout.store / "open"), memories)
 
     async def _catch_up_slowly(self) -> None:

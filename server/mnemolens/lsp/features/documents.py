@@ -35,7 +35,7 @@ def did_open(ls: MnemolensServer, params: types.DidOpenTextDocumentParams) -> No
     memory = _memory(ls, document.uri)
     if memory is not None:
         workspace, path = memory
-        workspace.editor_opened(path, whole_text(document.text))
+        workspace.opened.editor_opened(path, whole_text(document.text))
         ls.spawn(_read_back(ls, workspace, path), "reading a memory's document")
         return
     open_lone_file(ls, document.uri)
@@ -52,7 +52,7 @@ def did_change(ls: MnemolensServer, params: types.DidChangeTextDocumentParams) -
     memory = _memory(ls, params.text_document.uri)
     if memory is not None:
         workspace, path = memory
-        workspace.editor_changed(path, changes)
+        workspace.opened.editor_changed(path, changes)
         return
     place = ls.texts.change(params.text_document.uri, changes, ls.now())
     if place is not None:
@@ -65,7 +65,7 @@ def did_save(ls: MnemolensServer, params: types.DidSaveTextDocumentParams) -> No
     memory = _memory(ls, params.text_document.uri)
     if memory is not None:
         workspace, path = memory
-        text = workspace.editor_saved(path)
+        text = workspace.opened.editor_saved(path)
         if params.text is not None:
             text = whole_text(params.text)
         ls.spawn(_save_memory(ls, workspace, path, text), "saving a memory")
@@ -107,14 +107,14 @@ def _memory(ls: MnemolensServer, uri: str) -> tuple[Workspace, Path] | None:
     path = path_of_uri(uri)
     if path is None or path.suffix != ".md":
         return None
-    found = [folder.workspace for folder in ls.folders if folder.workspace.is_memory_document(path)]
+    found = [folder.workspace for folder in ls.folders if folder.workspace.opened.is_document(path)]
     if not found:
         return None
-    return next((workspace for workspace in found if workspace.has_opened(path)), found[0]), path
+    return next((workspace for workspace in found if workspace.opened.is_open(path)), found[0]), path
 
 
 async def _read_back(ls: MnemolensServer, workspace: Workspace, path: Path) -> None:
-    trouble = await workspace.read_back_opened(path, ls.now())
+    trouble = await workspace.opened.read_back(path, ls.now())
     if trouble:
         ls.show(types.MessageType.Warning, f"{path.name} holds text that is not stored: {trouble}")
     ls.lenses_may_have_changed()
@@ -122,7 +122,7 @@ async def _read_back(ls: MnemolensServer, workspace: Workspace, path: Path) -> N
 
 async def _save_memory(ls: MnemolensServer, workspace: Workspace, path: Path, text: str | None) -> None:
     try:
-        saved = await workspace.save_opened(path, text, ls.now())
+        saved = await workspace.opened.save(path, text, ls.now())
     except MnemolensError as error:
         ls.show(types.MessageType.Error, f"The memory was not saved: {reason(error)}")
         return
@@ -132,7 +132,7 @@ async def _save_memory(ls: MnemolensServer, workspace: Workspace, path: Path, te
 
 
 async def _close_memory(ls: MnemolensServer, workspace: Workspace, path: Path) -> None:
-    trouble = await workspace.close_opened(path, ls.now())
+    trouble = await workspace.opened.close(path, ls.now())
     if trouble:
         ls.show(types.MessageType.Warning, f"{path} is kept, since its text is not stored: {trouble}")
     ls.lenses_may_have_changed()
