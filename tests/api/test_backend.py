@@ -432,6 +432,7 @@ def test_cleaning_up_deletes_and_counts(filled):
     assert filled.cleanup_expired() == 0
     assert filled.retrieve_memories(MemoryQuery(include_expired=True, content_search="expired")) == []
     assert filled.restore_memory("old") == 1
+    assert filled.get_memory_by_id("old").expires_at is None
     assert filled.update_memory(MemoryEntry(id="old", content="not any more")) is True
     assert filled.get_memory_by_id("old").content == "not any more"
 

@@ -1,6 +1,7 @@
 """Whatever is stored, changed and deleted in any order: the backend answers what a dictionary would."""
 
 import tempfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -86,7 +87,8 @@ class Backend(RuleBasedStateMachine):
     def restore(self, memory_id):
         assert self.backend.restore_memory(memory_id) == int(memory_id in self.deleted)
         if memory_id in self.deleted:
-            self.kept[memory_id] = self.deleted.pop(memory_id)
+            entry = self.deleted.pop(memory_id)
+            self.kept[memory_id] = replace(entry, expires_at=None) if entry.expires_at == DAY else entry
 
     @rule(session=st.sampled_from(["one", "two"]))
     def delete_session(self, session):

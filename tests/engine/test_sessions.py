@@ -78,8 +78,9 @@ def test_an_expired_memory_is_left_out_everywhere_and_can_be_brought_back(folder
     folder.clock.advance(3600)
     assert set(seen().values()) == {False}, seen()
     assert folder.workspace.get("m", folder.now).view.memory.status == "active"
-    folder.commit(folder.workspace.update("m", {"expires_at": None}, folder.now))
+    folder.commit(folder.workspace.restore("m", folder.now))
     assert set(seen().values()) == {True}, seen()
+    assert folder.workspace.get("m", folder.now).view.memory.expires_at is None
 
 
 def test_an_expired_memory_is_no_duplicate(folder):

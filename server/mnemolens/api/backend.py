@@ -236,7 +236,7 @@ class KuzuBackend:
         return shared.call(lambda: _written(shared, plan))
 
     def restore_memory(self, memory_id: str) -> int:
-        """Brings a deleted memory back; one that has expired still needs another `expires_at`.
+        """Brings a deleted memory back; one that has expired meanwhile no longer expires.
 
         Returns:
             How many came back: 1, or 0 where none of that id was deleted.

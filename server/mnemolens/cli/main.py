@@ -268,27 +268,40 @@ def edit(memory: Id, *, root: Root = None) -> int:
     return editing.run(root, memory)
 
 
-Ids = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="ID",
-        show_default=False,
-        autocompletion=complete_id,
-        help="Ids of memories; their last characters are enough.",
-    ),
-]
+_ids = typer.Argument(
+    metavar="ID",
+    show_default=False,
+    autocompletion=complete_id,
+    help="Ids of memories; their last characters are enough.",
+)
+Ids = Annotated[list[str], _ids]
 
 
 @command(
     app,
     _MEMORIES,
-    ("mnemolens forget 7XK2M4QF",),
+    ("mnemolens forget 7XK2M4QF", "mnemolens forget --session review-42"),
 )
-def forget(memories: Ids, *, as_json: Json = False, root: Root = None) -> int:
+def forget(
+    memories: Annotated[list[str] | None, _ids] = None,
+    *,
+    session: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="All memories of this session (`mnemolens sessions` shows them)."),
+    ] = None,
+    as_json: Json = False,
+    root: Root = None,
+) -> int:
     """Hide memories; restore brings them back."""
+    if bool(memories) == (session is not None):
+        return fail("ID: name memories, or a --session, and not both")
+    if session is not None:
+        from mnemolens.cli import origins
+
+        return origins.forget_session(root, session, as_json=as_json)
     from mnemolens.cli import changing
 
-    return changing.set_status(root, "forget", memories, as_json=as_json)
+    return changing.set_status(root, "forget", memories or (), as_json=as_json)
 
 
 @command(
@@ -313,6 +326,30 @@ def done(memories: Ids, *, as_json: Json = False, root: Root = None) -> int:
     from mnemolens.cli import changing
 
     return changing.set_status(root, "done", memories, as_json=as_json)
+
+
+@command(
+    app,
+    _MEMORIES,
+    ("mnemolens sessions", "mnemolens list --session review-42", "mnemolens forget --session review-42"),
+)
+def sessions(*, as_json: Json = False, root: Root = None) -> int:
+    """List the sessions that memories come from, the last used first."""
+    from mnemolens.cli import origins
+
+    return origins.sessions(root, as_json=as_json)
+
+
+@command(
+    app,
+    _MEMORIES,
+    ("mnemolens agents", "mnemolens list --agent claude"),
+)
+def agents(*, as_json: Json = False, root: Root = None) -> int:
+    """List the agents that memories come from, the last active first."""
+    from mnemolens.cli import origins
+
+    return origins.agents(root, as_json=as_json)
 
 
 # Keeping them true -----------------------------------------------------------------------------------------
@@ -488,12 +525,37 @@ def export(
     return exchanging.export(root, form, output)
 
 
-@command(app, _FOLDER, ("mnemolens import memories.jsonl --dry-run",), name="import")
+@command(
+    app,
+    _FOLDER,
+    (
+        "mnemolens import memories.jsonl --dry-run",
+        "mnemolens import --comments --agents --dry-run",
+        "mnemolens import --comments src/billing.py",
+        "mnemolens import --undo",
+    ),
+    name="import",
+)
 def import_(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", show_default=False, help="An export in JSON Lines.")
-    ],
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            help="An export in JSON Lines; with --comments or --agents: look in these alone.",
+        ),
+    ] = None,
     *,
+    comments: Annotated[
+        bool,
+        typer.Option("--comments", help="Take in the code's own TODO, FIXME, HACK, NOTE and XXX comments."),
+    ] = False,
+    agent_files: Annotated[
+        bool, typer.Option("--agents", help="Take in the sections of AGENTS.md and CLAUDE.md.")
+    ] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Take the last import of comments or agent files back, as one.")
+    ] = False,
     allow_secret: Annotated[
         bool, typer.Option("--allow-secret", help="Take memories that seem to hold a secret too.")
     ] = False,
@@ -501,13 +563,27 @@ def import_(
     as_json: Json = False,
     root: Root = None,
 ) -> int:
-    """Take in the memories of an export; again changes nothing.
+    """Take in an export, or the project's own comments and agent files; again changes nothing.
 
-    Ends with 1 where lines had to be skipped.
+    What was edited since is followed, what you forgot stays forgotten. Ends with 1 where something had to be
+    left out.
     """
+    given = tuple(paths or ())
+    if undo or comments or agent_files:
+        if allow_secret or (undo and (given or comments or agent_files)):
+            return fail("import: --undo stands alone, and --allow-secret is for a FILE")
+        from mnemolens.cli import importing
+
+        if undo:
+            return importing.undo(root, dry_run=dry_run, as_json=as_json)
+        return importing.run(
+            root, given, comments=comments, agent_files=agent_files, dry_run=dry_run, as_json=as_json
+        )
+    if len(given) != 1:
+        return fail("FILE: name one file to import, or say --comments or --agents")
     from mnemolens.cli import exchanging
 
-    return exchanging.import_file(root, file, dry_run=dry_run, allow_secret=allow_secret, as_json=as_json)
+    return exchanging.import_file(root, given[0], dry_run=dry_run, allow_secret=allow_secret, as_json=as_json)
 
 
 @command(app, _FOLDER, ("mnemolens purge 7XK2M4QF",))

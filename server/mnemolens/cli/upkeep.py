@@ -15,6 +15,7 @@ from mnemolens.core.views import MemoryView
 from mnemolens.engine.doctor import Finding, examine
 from mnemolens.engine.json_form import folder_status, journal_status
 from mnemolens.engine.requests import ListRequest
+from mnemolens.engine.sessions import is_expired
 from mnemolens.engine.workspace import Workspace
 
 _PAGE = 1_000
@@ -63,10 +64,13 @@ def stats(root: Path | None, *, as_json: bool) -> int:
         progress.clear()
         views = _all(workspace)
         journal = workspace.journal_status()
-    alive = [view for view in views if view.memory.status != "forgotten"]
+    kept = [view for view in views if view.memory.status != "forgotten"]
+    moment = now()
+    alive = [view for view in kept if not is_expired(view.memory, moment)]
     counted: dict[str, Any] = {
         "memories": len(alive),
-        "forgotten": len(views) - len(alive),
+        "forgotten": len(views) - len(kept),
+        "expired": len(kept) - len(alive),
         "tokens": sum(view.memory.token_count for view in alive),
         "types": _counts(view.memory.type for view in alive),
         "verdicts": _counts(view.verdict for view in alive),
@@ -80,16 +84,10 @@ def stats(root: Path | None, *, as_json: bool) -> int:
     if as_json:
         put_json(counted)
         return 0
-    rows = [
-        (
-            "memories",
-            f"{len(alive)}" + (f", {counted['forgotten']} forgotten" if counted["forgotten"] else ""),
-        )
-    ]
-    rows += [("tokens", f"{counted['tokens']:,}")]
-    for name in ("types", "verdicts", "layers", "tags", "authors", "sessions", "agents"):
-        if counted[name]:
-            rows.append((name, _listed(counted[name])))
+    left_out = "".join(f", {counted[name]} {name}" for name in ("forgotten", "expired") if counted[name])
+    rows = [("memories", f"{len(alive)}{left_out}"), ("tokens", f"{counted['tokens']:,}")]
+    groups = ("types", "verdicts", "layers", "tags", "authors", "sessions", "agents")
+    rows += [(name, _listed(counted[name])) for name in groups if counted[name]]
     rows += [("journal", f"{journal.segments} segments, {journal.events} events")]
     _rows(tuple(rows))
     return 0

@@ -202,6 +202,18 @@ class Importing:
         answer = ImportUndo(len(back.forget), len(back.revert))
         return Write(tuple(events), lambda: answer)
 
+    def last(self) -> str | None:
+        """The session id of the last import that can still be taken back; None where there is none."""
+        memories = self._memories()
+        marks = [(memory, mark) for memory in memories if (mark := Mark.of(memory)) is not None]
+        batches = {mark.batch for _, mark in marks}
+        batches |= {str(mark.was["batch"]) for _, mark in marks if mark.was and "batch" in mark.was}
+        for batch in sorted(batches, reverse=True):  # they begin with the time
+            back = undo(batch, memories)
+            if back.forget or back.revert:
+                return batch
+        return None
+
     # Reading ----------------------------------------------------------------------------------------------
 
     async def _read(

@@ -193,9 +193,13 @@ class Writing:
         return self._status(MemoryForget(memory=memory_id, by=self.author), memory_id, now)
 
     def restore(self, memory_id: str, now: datetime) -> Write[MemoryView]:
-        """Makes a forgotten or done memory active again."""
-        self.memory(memory_id)
-        return self._status(MemoryRestore(memory=memory_id, by=self.author), memory_id, now)
+        """Makes a forgotten or done memory active again; one that has expired no longer expires."""
+        back = MemoryRestore(memory=memory_id, by=self.author)
+        write = self._status(back, memory_id, now)
+        if not is_expired(self.memory(memory_id), now):
+            return write
+        put = put_of_update(self.memory(memory_id), {"expires_at": None}, self.author)
+        return replace(write, events=(put, back))
 
     def done(self, memory_id: str, now: datetime) -> Write[MemoryView]:
         """Marks a memory as acted upon."""

@@ -1,0 +1,64 @@
+"""`mnemolens sessions`, `agents` and `forget --session`: where memories came from, and a session as one."""
+
+from pathlib import Path
+
+from mnemolens.cli.session import now, opened
+from mnemolens.cli.terminal import Column, Screen, Span, note, one_line, put_json
+from mnemolens.core.clock import age
+from mnemolens.core.views import AgentView, SessionView
+from mnemolens.engine.json_form import agent, session
+
+
+def sessions(root: Path | None, *, as_json: bool) -> int:
+    """List sessions; returns the exit code."""
+    with opened(root) as workspace:
+        found = workspace.sessions(now())
+    if as_json:
+        put_json({"sessions": [session(view) for view in found]})
+    else:
+        _table("session", "agents", [(view, view.agents) for view in found])
+    return 0
+
+
+def agents(root: Path | None, *, as_json: bool) -> int:
+    """List agents; returns the exit code."""
+    with opened(root) as workspace:
+        found = workspace.agents(now())
+    if as_json:
+        put_json({"agents": [agent(view) for view in found]})
+    else:
+        _table("agent", "sessions", [(view, view.sessions) for view in found])
+    return 0
+
+
+def forget_session(root: Path | None, given: str, *, as_json: bool) -> int:
+    """Hide all memories of a session; returns the exit code: 1 where it has none."""
+    with opened(root) as workspace:
+        workspace.glance((), writing=True)
+        forgotten = workspace.commit_sync(workspace.forget_session(given))
+    if as_json:
+        put_json({"forgotten": forgotten})
+    elif forgotten:
+        memories = "1 memory" if forgotten == 1 else f"{forgotten} memories"
+        hint = f"; `mnemolens list --all --session {one_line(given)}` shows them, `restore` brings each back"
+        Screen().line(Span("Forgotten", "bold"), f": {memories}", Span(hint, "dim"))
+    else:
+        note(f"no session {given!r} here; `mnemolens sessions` shows which there are")
+    return int(not forgotten)
+
+
+def _table(kind: str, other: str, rows: list[tuple[SessionView | AgentView, tuple[str, ...]]]) -> None:
+    if not rows:
+        note(f"no {kind}s yet; `mnemolens remember --{kind} ID` names one")
+        return
+    columns = (
+        Column(kind, "cyan", flexible=True),
+        Column("memories"),
+        Column(other, least=60, flexible=True),
+        Column("last", "dim"),
+    )
+    cells = [
+        (one_line(view.id), str(view.memories), one_line(", ".join(names)), age(view.last, now()))
+        for view, names in rows
+    ]
+    Screen().table(columns, cells)
