@@ -13,7 +13,7 @@ from mnemolens.core.memories import MEMORY_KINDS, Memory
 from mnemolens.core.settings import SettingsSources, resolve_settings
 from mnemolens.ranking.decay import DecayParams, decayed, layer_of, type_factor, weight
 
-GOLDEN = json.loads((Path(__file__).parent.parent / "data/ranking/golden_weights.json").read_text("utf-8"))
+GOLDEN = json.loads((Path(__file__).parent.parent / "data/ranking/golden_seed2.json").read_text("utf-8"))
 LARGE = DecayParams(rate=0.0002, core_min=0.85, active_min=0.6, long_term_min=0.3)
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 

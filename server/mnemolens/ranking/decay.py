@@ -5,6 +5,7 @@ a memory is read or written; `now` is always an argument.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -14,6 +15,10 @@ from mnemolens.core.settings import Settings
 
 _SECONDS_AN_HOUR = 3600.0
 _ACCESSES_FOR_FULL_BOOST = 100
+_BOOST_OF_COUNT = tuple(
+    math.log(count + 1) / math.log(_ACCESSES_FOR_FULL_BOOST) for count in range(_ACCESSES_FOR_FULL_BOOST)
+)
+"""Share of the greatest boost for each count; the last is 1, and so are all beyond it."""
 _TYPE_FACTORS: dict[MemoryKind, float] = {
     "working": 300.0,
     "episodic": 10.0,
@@ -98,14 +103,25 @@ def weight(memory: Decaying, now: datetime, params: DecayParams | None = None) -
         now: the moment to judge for. A creation or access after `now` (a clock that went back) counts as now.
         params: the defaults when None.
     """
-    params = params or DecayParams()
-    return decayed(
-        memory.importance,
-        _hours_between(memory.created_at, now),
-        _hours_between(memory.accessed_at, now),
-        memory.access_count,
-        params,
-        type_factor(memory.type, memory.status),
+    (found,) = weights((memory,), now, params)
+    return found
+
+
+def weights(memories: Iterable[Decaying], now: datetime, params: DecayParams | None = None) -> list[float]:
+    """The weight of each memory at `now`, in their order; see `weight`."""
+    moment = now.timestamp()
+    return decayed_all(
+        (
+            (
+                memory.importance,
+                (moment - memory.created_at.timestamp()) / _SECONDS_AN_HOUR,
+                (moment - memory.accessed_at.timestamp()) / _SECONDS_AN_HOUR,
+                memory.access_count,
+                type_factor(memory.type, memory.status),
+            )
+            for memory in memories
+        ),
+        params or DecayParams(),
     )
 
 
@@ -117,16 +133,38 @@ def decayed(  # the formula's own variables
     params: DecayParams,
     factor: float = 1.0,
 ) -> float:
+    """The formula of `decayed_all` for one memory."""
+    memory = (importance, age_hours, hours_since_access, access_count, factor)
+    (found,) = decayed_all((memory,), params)
+    return found
+
+
+def decayed_all(
+    memories: Iterable[tuple[float, float, float, int, float]], params: DecayParams
+) -> list[float]:
     """W = B · (e^(-λ·age) + access boost + recency bonus), clamped to 0..1.
 
     The boost grows with log(n + 1) and reaches its maximum at 99 accesses. Negative ages and counts count
-    as 0.
+    as 0, an importance outside 0..1 as what its formula gives within 0..1.
+
+    Args:
+        memories: (importance, age in hours, hours since the last access, count of accesses, how many times
+            faster than a semantic memory it fades) of each.
+        params: of the formula.
     """
-    fading = math.exp(-params.rate * factor * max(age_hours, 0.0))
-    grown = math.log(max(access_count, 0) + 1) / math.log(_ACCESSES_FOR_FULL_BOOST)
-    boost = min(grown, 1.0) * params.access_boost_max
-    bonus = params.recency_bonus if hours_since_access < params.recency_window else 0.0
-    return min(max(importance * (fading + boost + bonus), 0.0), 1.0)
+    exp, boosts, full = math.exp, _BOOST_OF_COUNT, _ACCESSES_FOR_FULL_BOOST - 1
+    boost_max, window, bonus = params.access_boost_max, params.recency_window, params.recency_bonus
+    slope = -params.rate
+    found = []
+    for importance, age_hours, hours_since_access, access_count, factor in memories:
+        inner = exp(slope * factor * age_hours) if age_hours > 0 else 1.0
+        if access_count > 0:
+            inner += boost_max if access_count >= full else boosts[access_count] * boost_max
+        if hours_since_access < window:
+            inner += bonus
+        value = importance * inner
+        found.append(0.0 if value <= 0 else min(value, 1.0))
+    return found
 
 
 def type_factor(kind: MemoryKind, status: Status = "active") -> float:
@@ -146,12 +184,3 @@ def layer_of(weight: float, params: DecayParams | None = None) -> Layer:
     if weight >= params.long_term_min:
         return "long_term"
     return "archive"
-
-
-def _hours_between(earlier: datetime, now: datetime) -> float:
-    elapsed = _aware(now) - _aware(earlier)
-    return max(elapsed.total_seconds() / _SECONDS_AN_HOUR, 0.0)
-
-
-def _aware(moment: datetime) -> datetime:
-    return moment if moment.tzinfo is not None else moment.astimezone()

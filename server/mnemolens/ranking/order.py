@@ -17,6 +17,9 @@ TRUTH: dict[Verdict, float] = {
 }
 """How far each verdict is to be believed: an old note that is true beats a new one that is not."""
 
+OTHER_BRANCH = 0.7
+"""Of a memory that was written on a branch which is not part of the one checked out."""
+
 
 class OrderKey(NamedTuple):
     """Sorts ascending into the order shown: own before neighbours', rank falling, id."""
@@ -26,9 +29,14 @@ class OrderKey(NamedTuple):
     memory_id: str
 
 
-def rank(weight: float, relevance: float, verdict: Verdict) -> float:
+def truth(verdict: Verdict, *, other_branch: bool = False) -> float:
+    """How far a memory is to be believed here, 0..1."""
+    return TRUTH[verdict] * (OTHER_BRANCH if other_branch else 1.0)
+
+
+def rank(weight: float, relevance: float, verdict: Verdict, *, other_branch: bool = False) -> float:
     """The product of weight, relevance and truth, each 0..1, so the result is too."""
-    return weight * relevance * TRUTH[verdict]
+    return weight * relevance * truth(verdict, other_branch=other_branch)
 
 
 def order_key(memory_id: str, score: float, *, own: bool) -> OrderKey:
