@@ -371,8 +371,8 @@ class TestEdges:
             at(1, EdgePut(source="m2", target="m1", type="CAUSED_BY", weight=0.2, created_at=BORN)),
         )
         expected = (
+            MemoryEdge("m2", "m1", "CAUSED_BY", 0.2, BORN),  # put before the other was at all
             MemoryEdge("m1", "m2", "CAUSED_BY", 0.3, time_of(3)),
-            MemoryEdge("m2", "m1", "CAUSED_BY", 0.2, BORN),
         )
         assert state.edges_of("m1") == expected
         assert state.edges_of("m2") == expected

@@ -147,11 +147,16 @@ class _AnchorState:
 
 
 class _EdgeState:
-    __slots__ = ("together", "written")
+    __slots__ = ("first", "together", "written")
 
     def __init__(self) -> None:
+        self.first = ""  # the earliest stamp of all
         self.written: _Register | None = None  # value: EdgePut, or None when dropped
         self.together: dict[str, float] = {}  # stamp -> rate
+
+    def seen(self, stamp: str) -> None:
+        if not self.first or stamp < self.first:
+            self.first = stamp
 
 
 class MergedState:
@@ -167,6 +172,7 @@ class MergedState:
         self._purged: set[str] = set()
         self._memory_cache: dict[str, Memory | None] = {}
         self._anchors_cache: dict[str, tuple[Anchor, ...]] = {}
+        self._edges_cache: dict[str, tuple[MemoryEdge, ...]] = {}
         self._touched: set[str] = set()
         self._apply_op: Mapping[type, Callable[[Event, str, Any], None]] = {
             MemoryPut: self._memory_put,
@@ -205,6 +211,7 @@ class MergedState:
         for memory_id in touched:
             self._memory_cache.pop(memory_id, None)
             self._anchors_cache.pop(memory_id, None)
+            self._edges_cache.pop(memory_id, None)
         return frozenset(touched)
 
     def _memory_put(self, event: Event, stamp: str, data: MemoryPut) -> None:
@@ -262,7 +269,9 @@ class MergedState:
     def _memory_together(self, _event: Event, stamp: str, data: MemoryTogether) -> None:
         for source, target in combinations(sorted(set(data.memories)), 2):
             key = _EdgeKey(source, target, CO_ACTIVATED)
-            self._edges[key].together[stamp] = data.rate
+            edge = self._edges[key]
+            edge.seen(stamp)
+            edge.together[stamp] = data.rate
             self._touch_edge(key)
 
     def _anchor_put(self, event: Event, stamp: str, data: AnchorPut) -> None:
@@ -313,6 +322,7 @@ class MergedState:
     def _edge_write(self, event: Event, stamp: str, data: EdgePut | EdgeDrop) -> None:
         key = _edge_key(data.source, data.target, data.type)
         edge = self._edges[key]
+        edge.seen(stamp)
         if edge.written is None or stamp > edge.written[_STAMP]:
             edge.written = (stamp, 0, data if isinstance(data, EdgePut) else None)
         for node in {data.source, data.target}:
@@ -396,9 +406,13 @@ class MergedState:
         return state is not None and state.dropped
 
     def edges_of(self, memory_id: str) -> tuple[MemoryEdge, ...]:
-        """Edges from and to the memory, ordered by key; none of purged memories."""
-        edges = (self._build_edge(key) for key in sorted(self._edges_at.get(memory_id, ())))
-        return tuple(edge for edge in edges if edge is not None)
+        """Edges from and to the memory, the first that was made first; none of purged memories."""
+        cached = self._edges_cache.get(memory_id)
+        if cached is None:
+            keys = sorted(self._edges_at.get(memory_id, ()), key=lambda key: (self._edges[key].first, key))
+            built = (self._build_edge(key) for key in keys)
+            cached = self._edges_cache[memory_id] = tuple(edge for edge in built if edge is not None)
+        return cached
 
     def node(self, node_id: str) -> Mapping[str, Any] | None:
         """Metadata of a node of the memory graph; None for unknown and dropped ones."""
@@ -406,6 +420,15 @@ class MergedState:
         if register is None or register[_VALUE] is None or node_id in self._purged:
             return None
         return MappingProxyType(register[_VALUE])
+
+    def nodes(self) -> Iterator[str]:
+        """Ids of the nodes that have metadata of their own; memories without are not among them."""
+        return (node_id for node_id in list(self._nodes) if self.node(node_id) is not None)
+
+    def is_node_dropped(self, node_id: str) -> bool:
+        """Whether the node was taken out of the memory graph and not put back."""
+        register = self._nodes.get(node_id)
+        return register is not None and register[_VALUE] is None
 
     def link_dropped(self, memory_id: str, evidence_text: str, name: str) -> bool:
         """Whether the user refused that this text of the memory means the symbol with the id `name`."""
