@@ -2,6 +2,7 @@
 
 import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from editors import uri
 
@@ -310,8 +311,11 @@ async def test_the_selected_text_is_what_there_is(neovim, repository):
 
 async def test_a_secret_is_stored_where_that_is_asked_for(ready, repository):
     secret = "the deploy key is AKIA" + "Z7QX3MN5RT2WPL4K"  # made up
-    message = await ready.refusal("memory.capture", {"content": secret})
-    assert message.startswith("content: ")
+    with pytest.raises(JsonRpcException) as caught:
+        await ready.run("memory.capture", {"content": secret})
+    assert caught.value.message.startswith("content: ")
+    found = {"field": "content", "kind": "AWS access key", "start": 18, "end": 38}
+    assert caught.value.data == {"field": "content", "reason": "secret", "secrets": [found]}
     assert (await ready.run("memory.list"))["total"] == 0
     captured = await ready.capture(secret, repository / "billing.py", 3, 5, allowSecret=True)
     assert captured["memory"]["content"] == secret

@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 import { Drafts } from './core/drafts';
 import { baseName, capturePrompt, captureTarget, memoryTitle, placeLabel, plain } from './core/labels';
-import { isSecretRefusal, secretRefusal } from './core/notes';
+import { secretRefusal, secretsOf } from './core/notes';
 import { SERVER_COMMANDS, type CaptureResult, type PreviewResult } from './core/protocol';
 import { messageOf } from './messages';
 import type { Server } from './server';
@@ -149,9 +149,8 @@ class CaptureInput {
   }
 
   private refuse(error: unknown): void {
-    const message = messageOf(error);
-    const secret = isSecretRefusal(message);
-    this.box.validationMessage = secret ? secretRefusal(message) : plain(message, 300);
-    this.box.buttons = secret ? [STORE_ANYWAY] : [];
+    const secrets = secretsOf(error);
+    this.box.validationMessage = secrets === undefined ? plain(messageOf(error), 300) : secretRefusal(secrets);
+    this.box.buttons = secrets === undefined ? [] : [STORE_ANYWAY];
   }
 }

@@ -36,7 +36,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const capture = new Capture(server, undo);
   const launcher = new Launcher(server, new Installer(context, log), log);
   const status: StatusItem = new StatusItem(server, async (state, figures) => [
-    ...(state.kind === 'ready' ? [...notes.restores(figures), ...(await within(notes.imports(), OFFERS_MS, []))] : []),
+    ...(state.kind === 'ready' ? [...notes.restores(figures), ...status.unread(figures), ...(await within(notes.imports(), OFFERS_MS, []))] : []),
     ...launcher.menu(state),
   ]);
   context.subscriptions.push(log, undo, server, launcher, status);
@@ -65,6 +65,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   register('mnemolens.showHere', async () => memories.showHere());
   register('mnemolens.openMemory', async (argument) => memories.open(argument));
   register('mnemolens.forgetHere', async () => memories.forgetHere());
+  register('mnemolens.purge', () => {
+    memories.purge();
+  });
   context.subscriptions.push(
     vscode.commands.registerCommand('mnemolens.restartServer', async () => launcher.restart()),
     vscode.commands.registerCommand('mnemolens.showLogs', () => {

@@ -1,14 +1,15 @@
 /** Finding memories and acting on them: search, those at the cursor, open, copy, confirm, attach, link, forget. */
 
 import * as vscode from 'vscode';
-import { memoryPlace, memoryTitle } from './core/labels';
-import { SERVER_COMMANDS, type Memory, type MemoryDetail, type MemoryPage, type Place } from './core/protocol';
+import { memoryPlace, memoryTitle, purgeQuestion, purgeSaid } from './core/labels';
+import { SERVER_COMMANDS, type Memory, type MemoryDetail, type MemoryPage, type Place, type PurgeResult } from './core/protocol';
 import { MemoryPick, type Found, type Offer, type PickAction } from './memoryPick';
 import type { Server } from './server';
 import { cursorTarget, rootOf, storeRoots, type Target } from './target';
 import type { Undo } from './undo';
 
 const SHOWN = 50;
+const PURGE = 'Remove for Good';
 
 export class Memories {
   /** @param offers what a search that finds nothing at all shows instead */
@@ -41,6 +42,19 @@ export class Memories {
   /** Lets the user pick one of the cursor's memories to forget. */
   async forgetHere(): Promise<void> {
     await this.pickHere('Forget a memory', async (found) => this.forget(found));
+  }
+
+  /** Lets the user pick a memory, a forgotten one too, to remove for good; asks before it does. */
+  purge(): void {
+    new MemoryPick({
+      title: 'Remove a memory for good',
+      placeholder: 'Words of the memory; Enter asks before anything is removed',
+      search: true,
+      load: async (text) => this.find(text, { includeForgotten: true }),
+      places: async (found) => this.places(found),
+      actions: () => [],
+      accept: async (found) => this.purgeFound(found),
+    }).show();
   }
 
   /** Lets the user pick which of some memories to open. */
@@ -99,6 +113,16 @@ export class Memories {
     this.offerRestore(found);
   }
 
+  private async purgeFound(found: Found): Promise<void> {
+    const { message, detail } = purgeQuestion(found.memory);
+    if ((await vscode.window.showWarningMessage(message, { modal: true, detail }, PURGE)) !== PURGE) {
+      return;
+    }
+    const argument = { id: found.memory.id, ...found.root };
+    const result = await this.server.run<PurgeResult>(SERVER_COMMANDS.purge, argument);
+    this.undo.say(purgeSaid(result));
+  }
+
   private async copy(found: Found): Promise<void> {
     await vscode.env.clipboard.writeText(found.memory.content);
     this.undo.say('Copied');
@@ -106,8 +130,8 @@ export class Memories {
   }
 
   /** All stores' memories that match, or the newest. */
-  private async find(text: string): Promise<Found[]> {
-    const query = { limit: SHOWN, ...(text.trim() === '' ? {} : { text }) };
+  private async find(text: string, which: { includeForgotten?: true } = {}): Promise<Found[]> {
+    const query = { limit: SHOWN, ...which, ...(text.trim() === '' ? {} : { text }) };
     const pages = await Promise.all(
       storeRoots().map(async (root) => {
         const page = await this.server.run<MemoryPage>(SERVER_COMMANDS.list, { ...query, ...root });

@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 import { indexingTotals, statusText, statusTooltip, type ServerState } from './core/labels';
 import { SERVER_COMMANDS, type ServerStatus } from './core/protocol';
+import { tellError } from './messages';
 import type { Server } from './server';
 
 const MENU_COMMAND = 'mnemolens.internal.menu';
@@ -45,6 +46,21 @@ export class StatusItem implements vscode.Disposable {
   /** Reads the figures anew, shortly: after something was stored or forgotten. */
   refreshSoon(milliseconds = POLL_MS): void {
     this.timer ??= setTimeout(() => void this.refresh(), milliseconds);
+  }
+
+  /** The entry to read code whose reading was stopped; none where it was not. */
+  unread(status: ServerStatus | undefined): MenuEntry[] {
+    const stopped = (status?.folders ?? []).filter((folder) => folder.indexStopped === true);
+    const act = async (): Promise<void> => {
+      this.refreshSoon();
+      try {
+        await Promise.all(stopped.map(async ({ root }) => this.server.run(SERVER_COMMANDS.rebuild, { root })));
+      } catch (error) {
+        tellError(error);
+      }
+      this.refreshSoon(0);
+    };
+    return stopped.length === 0 ? [] : [{ label: '$(refresh) Read the code: it was stopped', act }];
   }
 
   dispose(): void {

@@ -188,6 +188,11 @@ describe('status', () => {
     );
   });
 
+  it('tells where reading the code was stopped', () => {
+    const tooltip = statusTooltip({ kind: 'ready' }, { version: '0.1.0', folders: [{ ...folder, indexStopped: true }] });
+    assert.match(tooltip, /1 drifted · reading the code was stopped · 120 files skipped$/u);
+  });
+
   it('says why there is no server', () => {
     assert.equal(statusTooltip({ kind: 'none', reason: 'Python is missing' }, undefined), 'Mnemolens: Python is missing');
   });

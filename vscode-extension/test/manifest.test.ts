@@ -13,6 +13,7 @@ describe('the manifest', () => {
       'mnemolens.capture',
       'mnemolens.forgetHere',
       'mnemolens.openMemory',
+      'mnemolens.purge',
       'mnemolens.restartServer',
       'mnemolens.search',
       'mnemolens.showHere',

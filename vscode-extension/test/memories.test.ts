@@ -190,6 +190,56 @@ describe('what can be done with a memory in a list', () => {
   });
 });
 
+describe('removing a memory for good', () => {
+  const answers = (pending: string[]): Record<string, Answer> => ({
+    [SERVER_COMMANDS.list]: listOf(memory('a', { status: 'forgotten' })),
+    [SERVER_COMMANDS.get]: get,
+    [SERVER_COMMANDS.purge]: () => ({ removed: ['x.jsonl'], pending }),
+  });
+
+  it('asks first, in words that say what happens', async () => {
+    const { undo, said, offered } = undoOf();
+    const { server, calls } = serverOf(answers([]));
+    new Memories(server, undo).purge();
+    await settle();
+    assert.equal(calls[0]?.argument['includeForgotten'], true);
+    assert.match(list().items[0]?.detail ?? '', /^forgotten · /u);
+    list().enter();
+    await settle();
+    const [question] = opened.questions;
+    assert.deepEqual([question?.message, question?.modal], ['Remove “title a” for good?', true]);
+    assert.ok(calls.every(({ command }) => command !== SERVER_COMMANDS.purge));
+    question?.answer('Remove for Good');
+    await settle();
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.purge, argument: { id: 'a' } });
+    assert.deepEqual([said, offered], [['Removed for good'], []]);
+  });
+
+  it('removes nothing where the question is dismissed', async () => {
+    const { undo, said } = undoOf();
+    const { server, calls } = serverOf(answers([]));
+    new Memories(server, undo).purge();
+    await settle();
+    list().enter();
+    await settle();
+    opened.questions[0]?.answer(undefined);
+    await settle();
+    assert.ok(calls.every(({ command }) => command !== SERVER_COMMANDS.purge));
+    assert.deepEqual(said, []);
+  });
+
+  it('says where its text is still to be removed', async () => {
+    const { undo, said } = undoOf();
+    new Memories(serverOf(answers(['y.jsonl'])).server, undo).purge();
+    await settle();
+    list().enter();
+    await settle();
+    opened.questions[0]?.answer('Remove for Good');
+    await settle();
+    assert.match(said[0] ?? '', /another window still holds its text/u);
+  });
+});
+
 describe('memories at the cursor', () => {
   it('are filtered by the list itself, and picked to be forgotten', async () => {
     const { server, calls } = serverOf({

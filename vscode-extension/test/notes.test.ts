@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { importLabel, importSaid, isSecretRefusal, noteWords, restoreLabel, secretRefusal, tryLabel } from '../src/core/notes';
+import { importLabel, importSaid, noteWords, restoreLabel, secretRefusal, secretsOf, tryLabel } from '../src/core/notes';
 import { SERVER_COMMANDS, type FoundNote, type ServerStatus } from '../src/core/protocol';
 import { Memories } from '../src/memories';
 import { Notes } from '../src/notes';
@@ -58,10 +58,13 @@ describe('the words of an import', () => {
   });
 
   it('tell a refused secret from other errors, and name the button', () => {
-    const message = 'content: looks like it holds a token; nothing was stored. Take it out, or set allowSecret to store it all the same';
-    assert.equal(isSecretRefusal(message), true);
-    assert.equal(isSecretRefusal('content: is missing'), false);
-    assert.match(secretRefusal(message), /Take it out, or press “Store anyway” above$/u);
+    const secrets = [{ field: 'content', kind: 'GitHub token', start: 4, end: 44 }];
+    const refusal = Object.assign(new Error('content: no'), { data: { field: 'content', reason: 'secret', secrets } });
+    assert.deepEqual(secretsOf(refusal), secrets);
+    const others = [new Error('content: set allowSecret'), { data: null }, { data: { field: 'content' } }, undefined, 'secret'];
+    assert.deepEqual(others.map(secretsOf), others.map(() => undefined));
+    assert.match(secretRefusal(secrets), /GitHub token \(characters 5 to 44\)\. Take it out, or press “Store anyway” above$/u);
+    assert.match(secretRefusal([...secrets, ...secrets, ...secrets, ...secrets]), /44\) and 1 more\./u);
   });
 
   it('name the day of a copy', () => {

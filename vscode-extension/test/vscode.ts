@@ -130,6 +130,14 @@ export interface Asked {
   answer: (picked: unknown) => void;
 }
 
+/** A modal question; the test presses one of its buttons, or dismisses it. */
+export interface Question {
+  message: string;
+  modal: boolean;
+  buttons: string[];
+  answer: (button: string | undefined) => void;
+}
+
 export interface Item {
   label: string;
   detail: string;
@@ -169,10 +177,18 @@ export class QuickPick extends QuickInput {
 }
 
 /** What the code under test has opened and said, newest last. */
-export const opened: { inputs: InputBox[]; lists: QuickPick[]; asked: Asked[]; errors: string[]; clipboard: string[] } = {
+export const opened: {
+  inputs: InputBox[];
+  lists: QuickPick[];
+  asked: Asked[];
+  questions: Question[];
+  errors: string[];
+  clipboard: string[];
+} = {
   inputs: [],
   lists: [],
   asked: [],
+  questions: [],
   errors: [],
   clipboard: [],
 };
@@ -183,6 +199,7 @@ export const window: {
   createQuickPick: () => QuickPick;
   showQuickPick: (items: Asked['items']) => Promise<unknown>;
   showErrorMessage: (message: string) => Promise<undefined>;
+  showWarningMessage: (message: string, options: { modal: boolean }, ...buttons: string[]) => Promise<string | undefined>;
 } = {
   activeTextEditor: undefined,
   createInputBox: () => {
@@ -198,6 +215,10 @@ export const window: {
   showQuickPick: async (items) =>
     new Promise((answer) => {
       opened.asked.push({ items, answer });
+    }),
+  showWarningMessage: async (message, { modal }, ...buttons) =>
+    new Promise((answer) => {
+      opened.questions.push({ message, modal, buttons, answer });
     }),
   showErrorMessage: async (message) => {
     opened.errors.push(message);

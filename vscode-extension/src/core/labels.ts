@@ -6,7 +6,7 @@
  * or a server message passes through `plain` first.
  */
 
-import type { FolderStatus, Link, Memory, MemoryDetail, Place, PreviewResult, ServerStatus, Verdict } from './protocol';
+import type { FolderStatus, Link, Memory, MemoryDetail, Place, PreviewResult, PurgeResult, ServerStatus, Verdict } from './protocol';
 
 const CALLABLE: ReadonlySet<string> = new Set(['function', 'method', 'method_sig', 'overload', 'lambda']);
 const INERT = '\u2060'; // word joiner: invisible, and enough to keep the markup from being recognised
@@ -110,7 +110,7 @@ export function memoryPlace(detail: Pick<MemoryDetail, 'anchors' | 'links'>): Pl
 
 /** The second line of a pick: verdict and place, and the content's beginning where the title does not say it. */
 export function memoryDetail(memory: Memory, place: Place | undefined): string {
-  const parts = [verdictLabel(memory.verdict)];
+  const parts = [memory.status === 'forgotten' ? 'forgotten' : verdictLabel(memory.verdict)];
   if (place !== undefined) {
     parts.push(`on ${placeLabel(place)}${place.qualname === '' ? '' : ` in ${plain(place.file)}`}`);
   }
@@ -121,6 +121,19 @@ export function memoryDetail(memory: Memory, place: Place | undefined): string {
     parts.push(plain(rest, 120));
   }
   return parts.join(' · ');
+}
+
+/** What is asked before a memory is removed for good. */
+export function purgeQuestion(memory: Pick<Memory, 'title' | 'content'>): { message: string; detail: string } {
+  return {
+    message: `Remove “${memoryTitle(memory)}” for good?`,
+    detail: 'Its text is taken out of the journal and out of all daily copies. This can not be undone; Forget can.',
+  };
+}
+
+/** What removing it did. */
+export function purgeSaid(result: PurgeResult): string {
+  return result.pending.length === 0 ? 'Removed for good' : 'Removed; another window still holds its text, and removes it';
 }
 
 /** `1 memory`, `2 memories`. */
@@ -202,6 +215,9 @@ function folderLine(folder: FolderStatus): string {
     if (count > 0) {
       parts.push(`${count} ${verdict}`);
     }
+  }
+  if (folder.indexStopped === true) {
+    parts.push('reading the code was stopped');
   }
   const skipped = folder.skippedTotal ?? folder.skipped.length;
   if (skipped > 0) {

@@ -1,7 +1,7 @@
-/** The words of an import of a folder's own notes: TODO comments, and the sections of AGENTS.md and CLAUDE.md. */
+/** The words of what comes into the store: a folder's own notes (TODO comments, AGENTS.md, CLAUDE.md), copies, secrets. */
 
 import { baseName, counted, plain } from './labels';
-import type { FoundNote, ImportPreview, ImportResult, RestoreOffer, RestoreResult } from './protocol';
+import type { FoundNote, ImportPreview, ImportResult, RestoreOffer, RestoreResult, SecretPlace } from './protocol';
 
 /** What a list of notes shows of one. */
 export interface NoteWords {
@@ -62,12 +62,18 @@ export function restoreSaid(result: RestoreResult): string {
   return `Restored ${counted(result.memories, 'memory', 'memories')}`;
 }
 
-/** Whether the server refused to store a text because it looks like a secret. */
-export function isSecretRefusal(message: string): boolean {
-  return /\ballowSecret\b/u.test(message);
+/** The secrets for which the server refused to store a text; undefined for any other error. */
+export function secretsOf(error: unknown): SecretPlace[] | undefined {
+  if (typeof error !== 'object' || error === null || !('data' in error)) {
+    return undefined;
+  }
+  const { reason, secrets } = (error.data ?? {}) as { reason?: unknown; secrets?: unknown };
+  return reason === 'secret' && Array.isArray(secrets) ? (secrets as SecretPlace[]) : undefined;
 }
 
 /** Such a refusal for a person, who has a button instead of an argument. */
-export function secretRefusal(message: string): string {
-  return plain(message.replace(/,? or set allowSecret to store it all the same/u, ', or press “Store anyway” above'), 300);
+export function secretRefusal(secrets: readonly SecretPlace[]): string {
+  const places = secrets.slice(0, 3).map(({ kind, start, end }) => `${plain(kind, 60)} (characters ${start + 1} to ${end})`);
+  const more = secrets.length > places.length ? ` and ${secrets.length - places.length} more` : '';
+  return `Nothing was stored: this looks like a secret: ${places.join(', ')}${more}. Take it out, or press “Store anyway” above`;
 }

@@ -24,6 +24,8 @@ export const SERVER_COMMANDS = {
   importRun: 'mnemolens.import.run',
   importUndo: 'mnemolens.import.undo',
   restoreStore: 'mnemolens.store.restore',
+  purge: 'mnemolens.memory.purge',
+  rebuild: 'mnemolens.index.rebuild',
   status: 'mnemolens.status',
 } as const;
 
@@ -116,6 +118,8 @@ export interface FolderStatus {
   skipped: { file: string; reason: string }[];
   skippedTotal?: number;
   indexing: { done: number; total: number } | null;
+  /** Reading the code was stopped: what was not read shows no memories. */
+  indexStopped?: boolean;
   graph?: { state: string; reason?: string | null } | null;
   restore?: RestoreOffer | null;
 }
@@ -151,6 +155,20 @@ export interface ImportResult {
   stored: number;
   updated: number;
   refused: unknown[];
+}
+
+/** What purging did; `pending` names what another process still holds. */
+export interface PurgeResult {
+  removed: string[];
+  pending: string[];
+}
+
+/** Where a text that was refused holds a secret, and of what kind; offsets are code points. */
+export interface SecretPlace {
+  field: string;
+  kind: string;
+  start: number;
+  end: number;
 }
 
 export interface ServerStatus {

@@ -9,8 +9,9 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from mnemolens.core.errors import MnemolensError, StoreError
+from mnemolens.core.errors import InvalidArgument, MnemolensError, StoreError
 from mnemolens.core.views import Json
+from mnemolens.engine.secrets import SecretFound
 from mnemolens.lsp.commands.call import Call
 from mnemolens.lsp.commands.table import COMMANDS, Command
 from mnemolens.lsp.language_server import MnemolensServer
@@ -58,4 +59,14 @@ def _errors() -> Iterator[None]:
         logger.warning("A command failed: %s", error)
         raise JsonRpcException(str(error), types.LSPErrorCodes.RequestFailed) from None
     except MnemolensError as error:
-        raise JsonRpcInvalidParams(message=str(error)) from None
+        raise JsonRpcInvalidParams(message=str(error), data=_data(error)) from None
+
+
+def _data(error: MnemolensError) -> Json | None:
+    """What a program wants to know of an error without reading its words."""
+    if not isinstance(error, InvalidArgument):
+        return None
+    data: Json = {"field": error.field}
+    if isinstance(error, SecretFound):
+        data |= {"reason": "secret", "secrets": [secret._asdict() for secret in error.secrets]}
+    return data
