@@ -13,7 +13,7 @@ import struct
 from typing import NamedTuple
 from zlib import crc32
 
-from mnemolens.codegraph.extract import Unit, Walk, parseable
+from mnemolens.codegraph.extract import Unit, Walk, assemble, parseable
 from mnemolens.codegraph.languages.base import Language
 from mnemolens.core.memories import Birth, CodeState, Origin
 from mnemolens.core.symbols import FileSymbols, SymbolKey, SymbolKind
@@ -46,13 +46,18 @@ def fingerprint_of_tokens(tokens: list[bytes]) -> str:
 
     Fewer than three tokens are one shorter gram; no tokens are "".
     """
+    hashes = _smallest(tokens)
+    return base64.b64encode(struct.pack(f">{len(hashes)}I", *hashes)).decode("ascii")
+
+
+def _smallest(tokens: list[bytes]) -> list[int]:
+    """The hashes of a fingerprint."""
     if not tokens:
-        return ""
+        return []
     width = min(3, len(tokens))
     framed = [b"\0" + token for token in tokens]
     grams = {b"".join(framed[i : i + width]) for i in range(len(framed) - width + 1)}
-    hashes = sorted({crc32(gram) for gram in grams})[:FINGERPRINT_SIZE]
-    return base64.b64encode(struct.pack(f">{len(hashes)}I", *hashes)).decode("ascii")
+    return sorted({crc32(gram) for gram in grams})[:FINGERPRINT_SIZE]
 
 
 def _hashes(fingerprint: str) -> frozenset[int]:
@@ -67,6 +72,36 @@ def grams_of(fingerprint: str) -> frozenset[int]:
         return _hashes(fingerprint)
     except ValueError:
         return frozenset()
+
+
+class Definitions(NamedTuple):
+    """A file's symbols with the tokens of each.
+
+    Attributes:
+        tokens: parallel to `symbols.symbols`; opaque, `grams_at` reads it.
+    """
+
+    symbols: FileSymbols
+    tokens: tuple[bytes, ...]
+
+    def grams_at(self, index: int) -> frozenset[int]:
+        """The 3-gram hashes of a symbol, as in its fingerprint."""
+        return frozenset(_smallest(_tokens(self.tokens[index])))
+
+
+def definitions_of(source: bytes, language: Language) -> Definitions:
+    """The symbols of a text (UTF-8 without byte order mark), with their tokens, in one parse."""
+    source = parseable(source)
+    tree = language.parse(source)
+    root = Walk(language, source).module(tree.root_node)
+    symbols = assemble(root, language, partial=tree.root_node.has_error)
+    blobs = []
+    stack = root.edges[::-1]
+    while stack:  # in the order in which `assemble` lays them out
+        unit = stack.pop().unit
+        blobs.append(unit.blob)
+        stack += unit.edges[::-1]
+    return Definitions(symbols, tuple(blobs))
 
 
 def dice(first: frozenset[int], second: frozenset[int]) -> float:

@@ -8,11 +8,13 @@ Where anchors are and what verdicts follow is decided by whoever asks.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator
 
+from mnemolens.codegraph.tokens import dice
 from mnemolens.codegraph.track_known import known_anchor, known_file, known_symbol
-from mnemolens.codegraph.track_pool import Indexed, Listed, Pool
+from mnemolens.codegraph.track_pool import Finder, Indexed, Listed, Pool
+from mnemolens.codegraph.track_score import WEIGHTS, Place, Weights, place_of, score
 from mnemolens.codegraph.track_values import (
     LIKELY,
     MAX_CANDIDATES,
@@ -30,15 +32,33 @@ from mnemolens.core.symbols import CLASS_KINDS, SymbolKey
 SHORT_BODY = 12
 """Tokens below which an equal body says little: many getters look the same."""
 
+UNLIKE = 0.25
+"""Likeness below which a definition under the same key may be another one."""
+
+LONG = 36
+"""Tokens above which two definitions that are so unlike are two."""
+
+MARGIN = 0.02
+"""Two candidates whose scores are this close are equal."""
+
+SHOWN = 0.3
+"""Score from which a place is offered as a candidate."""
+
+COPY = 0.45
+"""Score of a copy, which is offered where the original is gone, never taken."""
+
 SCORES: dict[Stage, float] = {"same": 1.0, "full_hash": 0.98, "body_hash": 0.9}
 
 _TOKEN = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
+_MANY = 20
+"""Definitions of one hash, or of one key but for the ordinal, beyond which not every pair is looked at."""
 
 
 def track(
     old: Iterable[Known],
     new: Iterable[Known] | Pool,
     occupied: Container[SymbolKey] = frozenset(),
+    weights: Weights = WEIGHTS,
 ) -> tuple[Match, ...]:
     """What became of each old definition.
 
@@ -47,6 +67,7 @@ def track(
             anchors' that were born on different branches, may be the same code: follow these one by one.
         new: what is there now: all definitions, or a `Pool` to look in. A `Pool` can be used again.
         occupied: keys of new definitions that stood there beside the old ones: copies, never moved to.
+        weights: what counts how much where only likeness can tell.
 
     Returns:
         A match for each old one, in the order given; then for each new one without an old, by key, where
@@ -56,7 +77,7 @@ def track(
         ValueError: a key stands in `old` twice.
     """
     pool = new if isinstance(new, Listed | Indexed) else Listed(new)
-    tracking = _Tracking(list(old), pool, occupied)
+    tracking = _Tracking(list(old), pool, occupied, weights)
     tracking.run()
     return tracking.matches()
 
@@ -67,22 +88,284 @@ class _Tracking:
     Attributes:
         found: {old key: (new one, stage, score)}.
         taken: {new key: old key}.
+        places: {what encloses old definitions: what it has become}.
+        doubted: {old key: the new one of that key, which is unlike it}.
+        ties: {old key: new ones that are equally near}.
+        seen: {old key: places with what speaks for them}, to be offered should nothing be found.
     """
 
-    def __init__(self, old: list[Known], pool: Pool, occupied: Container[SymbolKey]) -> None:
+    def __init__(
+        self, old: list[Known], pool: Pool, occupied: Container[SymbolKey], weights: Weights
+    ) -> None:
         self.old = {known.key: known for known in old}
         if len(self.old) < len(old):
             raise ValueError("a key stands in `old` twice")
+        self.order = sorted(self.old)
         self.pool = pool
         self.occupied = occupied
+        self.weights = weights
+        self.members = Counter(place_of(key) for key in self.order)
         self.found: dict[SymbolKey, tuple[Known, Stage, float]] = {}
         self.taken: dict[SymbolKey, SymbolKey] = {}
+        self.places: dict[Place, Place] = {}
+        self.doubted: dict[SymbolKey, Known] = {}
+        self.ties: dict[SymbolKey, list[Known]] = {}
+        self.finder: Finder = lambda _: ()
+        self.seen: dict[SymbolKey, dict[SymbolKey, float]] = defaultdict(dict)
 
     def run(self) -> None:
-        """All stages."""
+        """All stages, the surest first."""
         self.by_key()
         self.by_hash("full_hash")
         self.by_hash("body_hash")
+        self.by_parent()
+        self.finder = self.pool.finder(lambda key: key not in self.taken and key not in self.occupied)
+        for least in (SURE, LIKELY):  # what is sure tells where the rest may be
+            self.by_likeness(least)
+            self.by_parent()
+        self.take_doubted()
+        self.take_last_of_ties()
+
+    # Stages -------------------------------------------------------------------------------------------
+
+    def by_key(self) -> None:
+        """Each that is where it was, unless what is there now is another."""
+        groups: dict[tuple[str, str], list[Known]] = defaultdict(list)
+        for key in self.order:
+            groups[key.file, key.qualname].append(self.old[key])
+        for olds in groups.values():
+            news = [new for new in self.pool.homonyms(olds[0].key) if self.fits(olds[0], new)]
+            if len(olds) == len(news) == 1 and olds[0].key == news[0].key:
+                self.stay(olds[0], news[0])
+            elif news:
+                self.by_ordinal(olds, news)
+
+    def by_ordinal(self, olds: list[Known], news: list[Known]) -> None:
+        """Definitions of one name in one place: by equal text, then likeness, then their order."""
+        for alike in (_same_full, _same_body):
+            for old in olds:
+                same = [new for new in news if old.key not in self.found and alike(old, new)]
+                same = [new for new in same if self.fits(old, new)]
+                if same:
+                    self.stay(old, next((new for new in same if new.key == old.key), same[0]))
+        pairs = [
+            (self.likeness(old, new) or 0.0, old.key == new.key, old, new)
+            for old in olds[:_MANY]
+            for new in news[:_MANY]
+            if old.key not in self.found and self.fits(old, new)
+        ]
+        for _, _, old, new in sorted(
+            pairs, key=lambda pair: (-pair[0], not pair[1], pair[2].key, pair[3].key)
+        ):
+            if old.key not in self.found and old.key not in self.doubted and self.fits(old, new):
+                self.stay(old, new)
+
+    def stay(self, old: Known, new: Known) -> None:
+        """The new one of the old one's key is it, unless it is too unlike."""
+        likeness = 1.0 if _same_full(old, new) or _same_body(old, new) else self.likeness(old, new)
+        if likeness is not None and likeness < UNLIKE:
+            self.doubted[old.key] = new
+        else:
+            self.take(old, new, "same", SCORES["same"])
+
+    def by_hash(self, stage: Stage) -> None:
+        """Each whose text stands elsewhere, unless several are equally near."""
+        best: dict[SymbolKey, tuple[int, list[Known]]] = {}
+        for old in self.missing():
+            near: dict[int, list[Known]] = defaultdict(list)
+            for new in self.with_hash(old, stage):
+                if self.fits(old, new) and self.says_enough(old, new):
+                    near[self.agreement(old, new)].append(new)
+            if near:
+                best[old.key] = max(near.items())
+        for key, (_, news) in sorted(best.items(), key=lambda item: (-item[1][0], item[0])):
+            free = [new for new in news if new.key not in self.taken]
+            if len(free) == 1:
+                self.take(self.old[key], free[0], stage, SCORES[stage])
+            elif free:
+                self.ties.setdefault(key, free)
+
+    def by_parent(self) -> None:
+        """Members of what was renamed or moved, and what holds members that were; until nothing changes."""
+        before = -1
+        while before < len(self.found):
+            before = len(self.found)
+            votes = self.vote()
+            for old in self.missing():
+                self.with_parent(old)
+                if old.key not in self.found:
+                    self.with_members(old, votes.get((old.key.file, old.key.qualname)))
+
+    def vote(self) -> dict[Place, Counter[Place]]:
+        """Where the members of each place have gone."""
+        votes: dict[Place, Counter[Place]] = defaultdict(Counter)
+        for key, (new, _, _) in self.found.items():
+            votes[place_of(key)][place_of(new.key)] += 1
+        self.places = {}
+        for place, counts in votes.items():
+            there, count = max(counts.items(), key=lambda item: (item[1], item[0]))
+            if count * 2 > counts.total():
+                self.places[place] = there
+        for key, (new, _, _) in self.found.items():
+            self.places[key.file, key.qualname] = (new.key.file, new.key.qualname)
+        return votes
+
+    def with_parent(self, old: Known) -> None:
+        """A member of the same name in what its parent has become."""
+        here = place_of(old.key)
+        file, parent = self.places.get(here, here)
+        if (file, parent) == here:
+            return
+        qualname = f"{parent}.{old.key.name}" if parent else old.key.name
+        wanted = SymbolKey(file, qualname, old.key.ordinal)
+        news = [new for new in self.pool.homonyms(wanted) if self.fits(old, new)]
+        if not news:
+            return
+        new = next((new for new in news if new.key == wanted), news[0])
+        likeness = self.likeness(old, new)
+        if likeness is None:
+            self.take(old, new, "parent", SURE)
+        elif likeness >= UNLIKE or max(old.token_count, new.token_count) <= LONG:
+            self.take(old, new, "parent", SURE + 0.2 * likeness)
+
+    def with_members(self, old: Known, votes: Counter[Place] | None) -> None:
+        """A class or file that most of its members have gone to."""
+        if not votes:
+            return
+        there, count = max(votes.items(), key=lambda item: (item[1], item[0]))
+        new = self.pool.get(SymbolKey(*there))
+        if new is None or not self.fits(old, new):
+            return
+        if count * 2 > max(votes.total(), self.members[old.key.file, old.key.qualname]):
+            self.take(old, new, "parent", SURE + 0.2 * count / votes.total())
+
+    def by_likeness(self, least: float) -> None:
+        """Each that is nearest to one new definition, in text, name and place together."""
+        pairs = [
+            (self.score(old, new), old.key, new.key)
+            for old in self.missing()
+            if old.grams()
+            for new in self.nearby(old)
+        ]
+        pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
+        rivals: dict[SymbolKey, list[tuple[float, SymbolKey]]] = defaultdict(list)
+        for worth, key, there in pairs:
+            rivals[key].append((worth, there))
+            if worth >= SHOWN:
+                self.seen[key][there] = worth
+        for worth, key, there in pairs:
+            if worth < least:
+                break
+            if key in self.found or there in self.taken:
+                continue
+            close = [one for value, one in rivals[key] if value > worth - MARGIN and one not in self.taken]
+            new = self.pool.get(there)
+            if len(close) == 1 and new is not None:
+                self.take(self.old[key], new, "similar", worth)
+            elif len(close) > 1:
+                self.ties[key] = [tied for one in close if (tied := self.pool.get(one)) is not None]
+
+    def take_doubted(self) -> None:
+        """What was found nowhere else is where it was, changed, where it is too short to be sure of that."""
+        for key, new in self.doubted.items():
+            old = self.old[key]
+            if key in self.found or new.key in self.taken:
+                continue
+            if min(old.token_count, new.token_count) <= LONG:
+                self.take(old, new, "same", SCORES["same"])
+
+    def take_last_of_ties(self) -> None:
+        """Of several equal ones all but one were found to be another's."""
+        for key, news in sorted(self.ties.items()):
+            free = [new for new in news if self.fits(self.old[key], new)]
+            if key not in self.found and len(free) == 1:
+                self.take(self.old[key], free[0], "body_hash", LIKELY)
+
+    # What stages ask ----------------------------------------------------------------------------------
+
+    def missing(self) -> Iterator[Known]:
+        """The old ones that were not found yet, by key."""
+        return (self.old[key] for key in self.order if key not in self.found)
+
+    def fits(self, old: Known, new: Known) -> bool:
+        """Whether a new one may be an old one at all."""
+        return (
+            new.key not in self.taken
+            and new.key not in old.refused
+            and (new.key == old.key or new.key not in self.occupied)
+            and _same_sort(old, new)
+        )
+
+    def with_hash(self, old: Known, stage: Stage) -> Iterable[Known]:
+        """The new ones of the old one's hash."""
+        own = old.full_hash if stage == "full_hash" else old.body_hash
+        look_up = self.pool.with_full if stage == "full_hash" else self.pool.with_body
+        found = {new.key: new for value in {own, *old.other_hashes} if value for new in look_up(value)}
+        return found.values()
+
+    def says_enough(self, old: Known, new: Known) -> bool:
+        """Whether an equal hash is enough: the body is long, or the place agrees."""
+        if body_tokens(new) >= SHORT_BODY or old.key.name == new.key.name:
+            return True
+        return place_of(old.key) == place_of(new.key) and any(self.beside(old, new))
+
+    def agreement(self, old: Known, new: Known) -> int:
+        """How well the places of two agree: name, then parent, then file, then neighbours."""
+        here, there = place_of(old.key), place_of(new.key)
+        return (
+            16 * (old.key.name == new.key.name)
+            + 8 * (here == there)
+            + 4 * (old.key.file == new.key.file)
+            + sum(self.beside(old, new))
+        )
+
+    def beside(self, old: Known, new: Known) -> Iterator[bool]:
+        """Whether the definitions before and after are the same."""
+        return (
+            bool(then) and self.became(SymbolKey(old.key.file, then)) == SymbolKey(new.key.file, now)
+            for then, now in zip(old.neighbours, new.neighbours, strict=True)
+        )
+
+    def nearby(self, old: Known) -> Iterable[Known]:
+        """The new ones whose likeness is worth looking at, by key."""
+        found = {new.key: new for new in self.finder(old)}
+        doubted = self.doubted.get(old.key)
+        if doubted is not None:
+            found[doubted.key] = doubted
+        return [new for new in found.values() if self.fits(old, new) and new.grams()]
+
+    def score(self, old: Known, new: Known) -> float:
+        """What speaks for one having become the other."""
+        return score(old, new, self.moved, self.became, self.weights)
+
+    def moved(self, place: Place) -> Place:
+        """What a place has become; a nested one goes with what encloses it."""
+        there = self.places.get(place)
+        if there is not None or not place[1]:
+            return there or place
+        outer, _, name = place[1].rpartition(".")
+        file, parent = self.moved((place[0], outer))
+        return file, f"{parent}.{name}" if parent else name
+
+    def became(self, key: SymbolKey) -> SymbolKey:
+        """What a definition has become, as far as that is known; of unknown ones what is likely."""
+        found = self.found.get(key)
+        if found is not None:
+            return found[0].key._replace(ordinal=0)
+        file, parent = self.moved(place_of(key))
+        return SymbolKey(file, f"{parent}.{key.name}" if parent else key.name)
+
+    def likeness(self, old: Known, new: Known) -> float | None:
+        """How alike two texts are; None where that can't be told."""
+        first, second = old.grams(), new.grams()
+        return dice(first, second) if first and second else None
+
+    def take(self, old: Known, new: Known, stage: Stage, worth: float) -> None:
+        """The old one is the new one."""
+        self.found[old.key] = (new, stage, worth)
+        self.taken[new.key] = old.key
+
+    # Results ------------------------------------------------------------------------------------------
 
     def matches(self) -> tuple[Match, ...]:
         """What became of everything."""
@@ -94,58 +377,51 @@ class _Tracking:
         """What became of one."""
         found = self.found.get(old.key)
         if found is None:
-            return Match("lost", old.key, None)
-        new, stage, score = found
-        return Match(_fate(old.key, new.key), old.key, new.key, stage, score, _changed(old, new))
+            return self.unfound(old)
+        new, stage, worth = found
+        return Match(self.fate(old.key, new.key), old.key, new.key, stage, worth, _changed(old, new))
 
-    def by_key(self) -> None:
-        """Each that is where it was."""
-        for key in sorted(self.old):
-            new = self.pool.get(key)
-            if new is not None and self.fits(self.old[key], new):
-                self.take(self.old[key], new, "same", SCORES["same"])
+    def fate(self, old: SymbolKey, new: SymbolKey) -> Fate:
+        """Of a found one. Members of a class that was renamed in its place are renamed with it."""
+        if (old.file, old.qualname) == (new.file, new.qualname):
+            return "kept"
+        if old.file == new.file and self.moved(place_of(old)) == place_of(new):
+            return "renamed"
+        return "moved"
 
-    def by_hash(self, stage: Stage) -> None:
-        """Each whose text stands elsewhere, unless several are equally near."""
-        pairs = [
-            (_agreement(old, new), old, new)
-            for old in self.missing()
-            for new in self.with_hash(old, stage)
-            if self.fits(old, new) and _says_enough(old, new)
-        ]
-        best: dict[SymbolKey, list[tuple[int, Known]]] = defaultdict(list)
-        for agreement, old, new in sorted(pairs, key=lambda pair: (-pair[0], pair[1].key, pair[2].key)):
-            if not best[old.key] or best[old.key][0][0] == agreement:
-                best[old.key].append((agreement, new))
-        for key, news in sorted(best.items(), key=lambda item: (-item[1][0][0], item[0])):
-            free = [new for _, new in news if new.key not in self.taken]
-            if len(free) == 1:
-                self.take(self.old[key], free[0], stage, SCORES[stage])
+    def unfound(self, old: Known) -> Match:
+        """Of one that is nowhere: with what it may be."""
+        tied = [new.key for new in self.ties.get(old.key, ()) if self.fits(old, new)]
+        if len(tied) > 1:
+            shown = [Candidate(key, max(self.seen[old.key].get(key, 0), 1 / len(tied))) for key in tied]
+            return Match("ambiguous", old.key, None, candidates=_best(shown))
+        offered = dict(self.seen[old.key])
+        doubted = self.doubted.get(old.key)
+        if doubted is not None:
+            offered.setdefault(doubted.key, SHOWN)
+        if body_tokens(old) >= SHORT_BODY:
+            copies = (*self.with_hash(old, "full_hash"), *self.with_hash(old, "body_hash"))
+            offered.update((new.key, COPY) for new in copies if _same_sort(old, new))
+        refused = {*old.refused, *self.taken} - {new.key for new in self.with_hash(old, "body_hash")}
+        kept = [Candidate(key, min(worth, COPY)) for key, worth in offered.items() if key not in refused]
+        return Match("lost", old.key, None, candidates=_best(kept))
 
-    def with_hash(self, old: Known, stage: Stage) -> Iterable[Known]:
-        """The new ones of the old one's hash."""
-        own = old.full_hash if stage == "full_hash" else old.body_hash
-        look_up = self.pool.with_full if stage == "full_hash" else self.pool.with_body
-        found = {new.key: new for value in {own, *old.other_hashes} if value for new in look_up(value)}
-        return found.values()
 
-    def missing(self) -> Iterator[Known]:
-        """The old ones that were not found yet, by key."""
-        return (self.old[key] for key in sorted(self.old) if key not in self.found)
+def body_tokens(known: Known) -> int:
+    """Tokens of a definition less those of its head."""
+    return known.token_count - len(_TOKEN.findall(known.signature))
 
-    def fits(self, old: Known, new: Known) -> bool:
-        """Whether a new one may be an old one at all."""
-        return (
-            new.key not in self.taken
-            and new.key not in old.refused
-            and (new.key == old.key or new.key not in self.occupied)
-            and _same_sort(old, new)
-        )
 
-    def take(self, old: Known, new: Known, stage: Stage, score: float) -> None:
-        """The old one is the new one."""
-        self.found[old.key] = (new, stage, score)
-        self.taken[new.key] = old.key
+def _best(candidates: list[Candidate]) -> tuple[Candidate, ...]:
+    return tuple(sorted(candidates, key=lambda one: (-one.score, one.key))[:MAX_CANDIDATES])
+
+
+def _same_full(old: Known, new: Known) -> bool:
+    return bool(new.full_hash) and new.full_hash in {old.full_hash, *old.other_hashes}
+
+
+def _same_body(old: Known, new: Known) -> bool:
+    return bool(new.body_hash) and new.body_hash in {old.body_hash, *old.other_hashes}
 
 
 def _same_sort(old: Known, new: Known) -> bool:
@@ -155,34 +431,10 @@ def _same_sort(old: Known, new: Known) -> bool:
     return (old.kind in CLASS_KINDS) == (new.kind in CLASS_KINDS)
 
 
-def _fate(old: SymbolKey, new: SymbolKey) -> Fate:
-    if (old.file, old.qualname) == (new.file, new.qualname):
-        return "kept"
-    return "renamed" if old.file == new.file and old.name != new.name else "moved"
-
-
 def _changed(old: Known, new: Known) -> bool:
     if old.full_hash and new.full_hash:
         return old.full_hash != new.full_hash
     return bool(old.body_hash and new.body_hash and old.body_hash != new.body_hash)
-
-
-def _parent(key: SymbolKey) -> tuple[str, str]:
-    return key.file, key.qualname.rpartition(".")[0]
-
-
-def _agreement(old: Known, new: Known) -> int:
-    """How well the places of two agree: name first, then file, then parent."""
-    name = old.key.name == new.key.name
-    return 4 * name + 2 * (old.key.file == new.key.file) + (_parent(old.key) == _parent(new.key))
-
-
-def _says_enough(old: Known, new: Known) -> bool:
-    """Whether an equal hash is enough: the body is long, or the place agrees."""
-    if new.token_count - len(_TOKEN.findall(new.signature)) >= SHORT_BODY or old.key.name == new.key.name:
-        return True
-    beside = zip(old.neighbours, new.neighbours, strict=True)
-    return _parent(old.key) == _parent(new.key) and any(then and then == now for then, now in beside)
 
 
 __all__ = [
@@ -190,6 +442,7 @@ __all__ = [
     "MAX_CANDIDATES",
     "NO_GRAMS",
     "SURE",
+    "WEIGHTS",
     "Candidate",
     "Fate",
     "Grams",
@@ -199,6 +452,7 @@ __all__ = [
     "Match",
     "Pool",
     "Stage",
+    "Weights",
     "known_anchor",
     "known_file",
     "known_symbol",

@@ -1,7 +1,7 @@
 """Makes the tracker's values: of a file's symbols, of an anchor's birth record."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 from mnemolens.codegraph.tokens import grams_of, neighbours_of
 from mnemolens.codegraph.track_values import NO_GRAMS, Grams, Known
@@ -70,7 +70,7 @@ def known_anchor(anchor: Anchor, state: CodeState | None = None) -> Known:
         other_hashes=frozenset(value for one in known for value in (one.full_hash, one.body_hash) if value)
         - {state.full_hash, state.body_hash},
         refused=anchor.refused,
-        grams=lambda: grams_of(prints[-1] or prints[0]),
+        grams=cache(lambda: grams_of(prints[-1] or prints[0])),
     )
 
 
@@ -86,5 +86,5 @@ def _known(
         symbol.token_count,
         symbol.signature,
         neighbours,
-        grams=grams,
+        grams=cache(grams),
     )

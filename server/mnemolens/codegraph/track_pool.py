@@ -4,7 +4,7 @@
 handful of old definitions can be looked for among a hundred thousand.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mnemolens.codegraph.index import CodeIndex
@@ -15,8 +15,43 @@ from mnemolens.core.symbols import SymbolKey
 _MOST_LOOKED_AT = 64
 """Definitions of a `CodeIndex` whose grams are asked for on behalf of one old definition."""
 
+_RAREST = 32
+"""3-grams of an old definition by which candidates are found, the rarest of those that stand anywhere."""
+
+_MOST_ALIKE = 16
+"""Candidates that are compared in full."""
+
 _SIZE_RATIO = 3.0
 """A definition this much longer or shorter can't be half alike."""
+
+
+Finder = Callable[[Known], Iterable[Known]]
+"""Those that an old definition may have become; only their likeness can tell."""
+
+
+class _ByGram:
+    """Definitions by what they share with an old one: rare 3-grams, the name, or the place."""
+
+    def __init__(self, definitions: Iterable[Known]) -> None:
+        self._with_gram: dict[int, list[Known]] = defaultdict(list)
+        self._named: dict[str, list[Known]] = defaultdict(list)
+        self._between: dict[tuple[str, tuple[str, str]], list[Known]] = defaultdict(list)
+        for known in definitions:
+            self._named[known.key.name].append(known)
+            self._between[known.key.file, known.neighbours].append(known)
+            for gram in known.grams():
+                self._with_gram[gram].append(known)
+
+    def __call__(self, old: Known) -> Iterable[Known]:
+        """The likeliest, by key."""
+        shelves = [shelf for gram in old.grams() if (shelf := self._with_gram.get(gram)) is not None]
+        shelves.sort(key=len)
+        shared = Counter(known.key for shelf in shelves[:_RAREST] for known in shelf)
+        found = {known.key: known for shelf in shelves[:_RAREST] for known in shelf}
+        likely = [found[key] for key, _ in shared.most_common(_MOST_ALIKE)]
+        likely += self._named.get(old.key.name, ())[:_MOST_ALIKE]
+        likely += self._between.get((old.key.file, old.neighbours), ())
+        return [known for _, known in sorted({known.key: known for known in likely}.items())]
 
 
 class Listed:
@@ -50,9 +85,9 @@ class Listed:
         """All of that body hash."""
         return self._body.get(body_hash, ())
 
-    def alike(self, old: Known, free: Callable[[SymbolKey], bool]) -> Iterable[Known]:  # noqa: ARG002
-        """None yet."""
-        return ()
+    def finder(self, free: Callable[[SymbolKey], bool]) -> "Finder":
+        """Finds what an old definition may have become, among those that are free now."""
+        return _ByGram([known for key, known in self._at.items() if free(key)])
 
     def everything(self) -> Iterable[Known]:
         """All of them, by key."""
@@ -97,9 +132,9 @@ class Indexed:
         """All of that body hash."""
         return self._all(self._index.keys_with_body(body_hash))
 
-    def alike(self, old: Known, free: Callable[[SymbolKey], bool]) -> Iterable[Known]:  # noqa: ARG002
+    def finder(self, free: Callable[[SymbolKey], bool]) -> "Finder":  # noqa: ARG002
         """None yet."""
-        return ()
+        return lambda _: ()
 
     def everything(self) -> Iterable[Known]:
         """None: an index is only asked."""

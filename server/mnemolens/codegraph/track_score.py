@@ -1,0 +1,98 @@
+"""How much speaks for one definition having become another: likeness of text, name, and place.
+
+The weights were tuned on one half of the repositories that `tests/bench/survival.py` replays.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from mnemolens.codegraph.tokens import dice
+from mnemolens.codegraph.track_values import Known
+from mnemolens.core.identifiers import split_identifier
+from mnemolens.core.symbols import SymbolKey
+
+Place = tuple[str, str]
+"""A file and the qualname of what encloses a definition in it, "" for the file itself."""
+
+
+class Weights(NamedTuple):
+    """What each agreement counts; together at most 1.
+
+    Attributes:
+        likeness: of the token 3-grams, times their Dice coefficient.
+        same_name: an equal name.
+        alike_name: times the share of words that two different names have in common.
+        parent: the same enclosing definition, or what that has become.
+        file: only the same file, or what that has become.
+        neighbour: each of the two definitions beside it is the same, or what that has become.
+    """
+
+    likeness: float = 0.70
+    same_name: float = 0.28
+    alike_name: float = 0.15
+    parent: float = 0.10
+    file: float = 0.05
+    neighbour: float = 0.10
+
+
+WEIGHTS = Weights()
+
+
+def place_of(key: SymbolKey) -> Place:
+    """Where a definition stands."""
+    return key.file, key.qualname.rpartition(".")[0]
+
+
+def score(
+    old: Known,
+    new: Known,
+    moved: Callable[[Place], Place],
+    became: Callable[[SymbolKey], SymbolKey],
+    weights: Weights = WEIGHTS,
+) -> float:
+    """How much speaks for `old` having become `new`, 0..1.
+
+    Args:
+        old: with known grams.
+        new: alike.
+        moved: what a place has become, itself where that is not known.
+        became: what a definition has become, itself where that is not known.
+        weights: of the agreements.
+    """
+    total = weights.likeness * dice(old.grams(), new.grams())
+    total += name_score(old.key.name, new.key.name, weights)
+    total += place_score(old, new, moved, became, weights)
+    return min(total, 1.0)
+
+
+def name_score(old: str, new: str, weights: Weights = WEIGHTS) -> float:
+    """What the names count."""
+    if old == new:
+        return weights.same_name
+    a, b = _words(old), _words(new)
+    return weights.alike_name * 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+
+
+def place_score(
+    old: Known,
+    new: Known,
+    moved: Callable[[Place], Place],
+    became: Callable[[SymbolKey], SymbolKey],
+    weights: Weights = WEIGHTS,
+) -> float:
+    """What the places count."""
+    here, there = moved(place_of(old.key)), place_of(new.key)
+    if here != there:
+        file, _ = moved((old.key.file, ""))
+        return weights.file if file == new.key.file else 0.0
+    beside = sum(
+        bool(then) and became(SymbolKey(old.key.file, then)) == SymbolKey(new.key.file, now)
+        for then, now in zip(old.neighbours, new.neighbours, strict=True)
+    )
+    return weights.parent + weights.neighbour * beside
+
+
+@lru_cache(maxsize=65536)
+def _words(name: str) -> frozenset[str]:
+    return frozenset(split_identifier(name))
