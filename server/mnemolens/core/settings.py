@@ -175,7 +175,7 @@ def _shape(annotation: Any) -> tuple[str, tuple[str, ...]]:
 
 def _shown(path: str) -> str:
     """A setting's public name; the older documents' keys keep their snake_case."""
-    if path.startswith(("memory.", "background_tasks.")):
+    if path.startswith(("memory.", "background_tasks.")) and path != "memory.other_branches":
         return path
     return ".".join(to_camel(part) for part in path.split("."))
 

@@ -13,6 +13,7 @@ from mnemolens.core.memories import LinkContext
 
 Preset = Literal["default", "large_codebase"]
 Language = Literal["python", "typescript", "javascript", "go"]
+OtherBranches = Literal["mark", "hide", "show"]
 
 _MACHINE: JsonDict = {"scope": "machine"}
 _MAX_LIST = 1000
@@ -189,6 +190,11 @@ class MemorySettings(_Section):
     layers: LayerSettings = LayerSettings()
     budget: BudgetSettings = BudgetSettings()
     reinforcement: ReinforcementSettings = ReinforcementSettings()
+    other_branches: OtherBranches = Field(
+        default="mark",
+        description="Memories from branches that are not part of the one checked out: mark them and rank "
+        "them lower, hide them in hovers, lenses and recall, or show them as all others.",
+    )
 
 
 class BackgroundSettings(_Section):

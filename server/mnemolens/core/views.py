@@ -50,6 +50,11 @@ def place_label(key: SymbolKey, kind: SymbolKind) -> str:
     return key.qualname + ("()" if called else "")
 
 
+def origin_words(from_branch: str) -> str:
+    """In words where a memory is from: a branch, or "commit 1a2b3c4" (no branch's name has a space)."""
+    return f"from {from_branch}" if " " in from_branch else f"from branch {from_branch}"
+
+
 @dataclass(frozen=True, slots=True)
 class LinkView:
     """One link from a memory to code."""
@@ -96,12 +101,17 @@ class AnchorView:
 
 @dataclass(frozen=True, slots=True)
 class MemoryView:
-    """A memory with what is derived for it now."""
+    """A memory with what is derived for it now.
+
+    Attributes:
+        from_branch: the branch it was written on, where that is not part of what is checked out.
+    """
 
     memory: Memory
     weight: float
     layer: Layer
     verdict: Verdict
+    from_branch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +215,7 @@ class HoverItem:
     Attributes:
         excerpt: the content's beginning without the title line, "" when the title says it all.
         on: label of the code it is on (`charge()`).
+        from_branch: as in `MemoryView`.
     """
 
     memory_id: str
@@ -218,6 +229,7 @@ class HoverItem:
     created_at: datetime
     own: bool
     why: str
+    from_branch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ class JsonForm:
             "dueAt": moment(memory.due_at),
             "trigger": memory.trigger,
             "born": {"commit": memory.born.commit, "branch": memory.born.branch},
+            "fromBranch": view.from_branch,
             "tokenCount": memory.token_count,
             "contentHash": memory.content_hash,
         }

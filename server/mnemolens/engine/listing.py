@@ -101,7 +101,8 @@ class Listing:
 
     def _candidates(self, request: ListRequest, key: SymbolKey | None, now: datetime) -> Iterable[Memory]:
         if key is not None:
-            ids: Iterable[str] = [ranked.view.memory.id for ranked in self._show.ranked_on(key, now)]
+            ranked = self._show.ranked_on(key, now, hidden=True)
+            ids: Iterable[str] = [one.view.memory.id for one in ranked]
         elif request.file is not None:
             keys = self._links.keys_in_file(request.file)
             linked = {memory_id for one in keys for memory_id in self._links.on_symbol(one)}

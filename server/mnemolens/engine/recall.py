@@ -15,11 +15,11 @@ from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.identifiers import split_identifier
 from mnemolens.core.memories import Layer, Memory
 from mnemolens.core.symbols import CLASS_KINDS, SymbolKey
-from mnemolens.core.views import PlaceView, RankedMemory, RecallStats, RecallView
+from mnemolens.core.views import PlaceView, RankedMemory, RecallStats, RecallView, origin_words
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.engine.show import Show
-from mnemolens.ranking.order import TRUTH, rank
+from mnemolens.ranking.order import rank, truth
 from mnemolens.store.merge import MergedState
 
 LAYERS: tuple[Layer, ...] = ("core", "active", "long_term", "archive")
@@ -105,7 +105,7 @@ class Recall:
         ranked: list[tuple[int, RankedMemory]] = []
         total = 0
         for memory in self._all():
-            if memory.expires_at is not None and memory.expires_at <= now:
+            if (memory.expires_at is not None and memory.expires_at <= now) or self._show.hides(memory):
                 continue
             total += 1
             reason = reasons.get(memory.id)
@@ -127,13 +127,14 @@ class Recall:
 
     def _rank(self, memory: Memory, reason: _Reason, now: datetime) -> RankedMemory:
         view = self._show.memory(memory, now)
+        other = view.from_branch is not None
         return RankedMemory(
             view=view,
-            score=rank(view.weight, reason.relevance, view.verdict),
+            score=rank(view.weight, reason.relevance, view.verdict, other_branch=other),
             activation=reason.relevance,
-            truth=TRUTH[view.verdict],
+            truth=truth(view.verdict, other_branch=other),
             own=reason.tier == _OWN,
-            why=reason.why,
+            why=reason.why if view.from_branch is None else (*reason.why, origin_words(view.from_branch)),
             path=reason.path,
         )
 

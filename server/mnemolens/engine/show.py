@@ -23,11 +23,12 @@ from mnemolens.core.views import (
     RankedMemory,
     place_label,
 )
+from mnemolens.engine.branches import Branches
 from mnemolens.engine.capture import DASHES, WIDE_STOPS, first_line
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.ranking.decay import DecayParams, layer_of, weight
-from mnemolens.ranking.order import TRUTH, order_key, rank
+from mnemolens.ranking.order import order_key, rank, truth
 from mnemolens.store.merge import MergedState
 
 EXCERPT = 400
@@ -45,6 +46,7 @@ class Show:
 
     Attributes:
         decay: parameters of the weight, and thresholds of the layers.
+        branches: tells which memories come from another branch; None where nobody asks git.
     """
 
     def __init__(self, state: MergedState, links: Links, code: Code) -> None:
@@ -52,6 +54,7 @@ class Show:
         self._links = links
         self._code = code
         self.decay = DecayParams()
+        self.branches: Branches | None = None
 
     def place(self, key: SymbolKey) -> PlaceView:
         """The symbol's place; a symbol that is gone keeps its names, without a range."""
@@ -61,7 +64,13 @@ class Show:
     def memory(self, memory: Memory, now: datetime) -> MemoryView:
         """The memory with its weight, layer and verdict."""
         value = weight(memory, now, self.decay)
-        return MemoryView(memory, value, layer_of(value, self.decay), self._links.verdict_of(memory.id))
+        verdict = self._links.verdict_of(memory.id)
+        from_branch = self.branches.other_branch(memory) if self.branches is not None else None
+        return MemoryView(memory, value, layer_of(value, self.decay), verdict, from_branch)
+
+    def hides(self, memory: Memory) -> bool:
+        """Whether the settings ask to leave the memory out where memories show up unasked."""
+        return self.branches is not None and self.branches.hides(memory)
 
     def links(self, links: Iterable[Link]) -> tuple[LinkView, ...]:
         """Links as shown."""
@@ -103,12 +112,20 @@ class Show:
             tuple(self._state.history(memory.id)),
         )
 
-    def ranked_on(self, key: SymbolKey, now: datetime) -> list[RankedMemory]:
-        """The symbol's own memories, best first; expired ones left out."""
+    def ranked_on(self, key: SymbolKey, now: datetime, *, hidden: bool = False) -> list[RankedMemory]:
+        """The symbol's own memories, best first; expired ones left out.
+
+        Args:
+            key: the symbol.
+            now: for weights and expiry.
+            hidden: with those from other branches that the settings hide.
+        """
         found = []
         for memory_id, link in self._links.on_symbol(key).items():
             memory = self._state.memory(memory_id)
             if memory is None or (memory.expires_at is not None and memory.expires_at <= now):
+                continue
+            if not hidden and self.hides(memory):
                 continue
             found.append(self._ranked(memory, link, now))
         return sorted(
@@ -131,6 +148,7 @@ class Show:
             created_at=memory.created_at,
             own=ranked.own,
             why=ranked.why[0] if ranked.why else "",
+            from_branch=ranked.view.from_branch,
         )
 
     def lens_title(self, key: SymbolKey, now: datetime) -> LensTitle | None:
@@ -145,13 +163,14 @@ class Show:
 
     def _ranked(self, memory: Memory, link: Link, now: datetime) -> RankedMemory:
         view = self.memory(memory, now)
-        score = rank(view.weight, link.relevance, view.verdict)
+        other = view.from_branch is not None
+        score = rank(view.weight, link.relevance, view.verdict, other_branch=other)
         place = self.place(link.target)
         return RankedMemory(
             view,
             score,
             link.relevance,
-            TRUTH[view.verdict],
+            truth(view.verdict, other_branch=other),
             own=True,
             why=(f"on {place.label}",),
             path=(place,),

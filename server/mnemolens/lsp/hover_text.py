@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from mnemolens.core import markdown
 from mnemolens.core.clock import age
-from mnemolens.core.views import HoverItem, HoverView
+from mnemolens.core.views import HoverItem, HoverView, origin_words
 
 MAX_LINES = 6
 MAX_CHARS = 400
@@ -39,7 +39,7 @@ def plain_hover(view: HoverView, now: datetime) -> str:
     blocks = []
     for item in view.items:
         lines = [
-            f"{_title(item)} · {_verdict(item)}",
+            f"{_title(item)} · {_verdict(item, _one_line)}",
             *_excerpt(item),
             _about(item, item.on, now, _one_line),
         ]
@@ -55,7 +55,7 @@ def command_link(label: str, command: str, argument: dict[str, str]) -> str:
 
 
 def _markdown_item(item: HoverItem, root: str | None, now: datetime) -> str:
-    head = f"**{_escaped_line(_title(item))}** · {_verdict(item)}"
+    head = f"**{_escaped_line(_title(item))}** · {_verdict(item, _escaped_line)}"
     foot = f"*{_about(item, markdown.inline_code(item.on), now, _escaped_line)}*"
     if root is not None:
         argument = {"id": item.memory_id, "root": root}
@@ -74,8 +74,9 @@ def _title(item: HoverItem) -> str:
     return title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1].rstrip() + "…"
 
 
-def _verdict(item: HoverItem) -> str:
-    return "fresh, edited since" if item.verdict == "fresh" and item.edited else item.verdict
+def _verdict(item: HoverItem, show: Callable[[str], str]) -> str:
+    words = "fresh, edited since" if item.verdict == "fresh" and item.edited else item.verdict
+    return words if item.from_branch is None else f"{words} · {show(origin_words(item.from_branch))}"
 
 
 def _excerpt(item: HoverItem) -> list[str]:
