@@ -292,7 +292,7 @@ def test_verdicts_are_explained():
 
 
 def test_languages_and_their_files():
-    rows = table(README, "language", "files")
+    rows = table(README, "language", "files", "how")
     said = {ending for row in rows for ending in re.findall(r"`(\.\w+)`", row[1])}
     assert said == {ending for language in LANGUAGES for ending in language.extensions}
 

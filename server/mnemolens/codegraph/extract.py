@@ -9,6 +9,7 @@ Knows no language (tables do: `codegraph.languages`), reads no files.
 """
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Generator, Mapping
 from hashlib import sha256
@@ -56,9 +57,14 @@ _HEAD_ENDS = ("=>", "{", ":")
 _MODIFIERS = frozenset(
     (
         b"export default const let var declare async public private protected static readonly abstract"
-        b" override function class"
+        b" override function class type"
     ).split()
 )
+_DECORATORS = frozenset((b"@", b"#"))
+_ANY_ROW = sys.maxsize
+"""The row of a comment that documents what follows at any distance."""
+
+_METHOD_HOLDERS = frozenset(("class", "interface", "struct", "enum"))
 
 
 class Edge(NamedTuple):
@@ -94,7 +100,7 @@ class Unit:
     __slots__ = (
         "_caller", "_calls", "_place", "_ranges", "_start", "_symbol", "bases", "blob", "body_hash", "bound",
         "calls", "docstring", "edges", "end", "full_hash", "imports", "is_async", "kind", "lead", "length",
-        "name", "name_end", "name_start", "rebinds", "signature", "token_count", "type_id",
+        "name", "name_end", "name_start", "owner", "rebinds", "signature", "token_count", "type_id",
     )  # fmt: skip
 
     def __init__(self, kind: SymbolKind, name: str, length: int, type_id: int) -> None:
@@ -103,6 +109,7 @@ class Unit:
         self.length = length
         self.lead = 0  # bytes of the node before the definition's start: decorators
         self.type_id = type_id
+        self.owner = ""
         self.docstring: str | None = None
         self.signature = ""
         self.is_async = False
@@ -236,7 +243,8 @@ class Walk:
     ) -> Generator[None, None, tuple[Unit, list[Part], int, int]]:
         """Read one unit's own text; definitions in it are put on `todo`."""
         unit, stack, base, silent, depth = todo.pop()
-        source, actions, doc_comments = self.source, self.language.actions, self.language.doc_comments
+        source, actions = self.source, self.language.actions
+        doc_comments, doc_lines = self.language.doc_comments, self.language.doc_lines
         if base is None:
             base_byte = base_row = base_column = 0
         else:
@@ -249,8 +257,8 @@ class Walk:
         prefix = ""
         prefixes: list[str] = []
         wrapper: tuple[Node, Node] | None = None
-        doc: str | None = None
-        doc_mark = -1
+        doc: list[str] = []
+        doc_mark, doc_row = -1, _ANY_ROW
         edges, known = unit.edges, self.known
         # Of each import and each edge its node, and of an import how many edges there were before it.
         imports, places, nodes = facts.imports, list[tuple[Node, int]](), list[Node]()
@@ -315,16 +323,16 @@ class Walk:
                         if wrapper is not None and wrapper[0] == node:
                             outer = wrapper[1].start_point
                         docstring = None
-                        if doc is not None and _right_above(parts, doc_mark):
-                            docstring = doc
-                        doc = None
+                        if doc and _right_above(parts, doc_mark, outer[0] - doc_row):
+                            docstring = "\n".join(doc).strip()
+                        doc = []
                         edges.append(
                             Edge(
                                 child,
                                 _relative(point, base_row, base_column),
                                 start_byte + child.lead - base_byte,
                                 _relative(outer, base_row, base_column),
-                                prefix,
+                                prefix + child.owner,
                                 docstring,
                             )
                         )
@@ -344,10 +352,19 @@ class Walk:
                         push(node.children[::-1])
                 continue
             if action is SKIP:
-                if doc_comments:
-                    text = source[node.start_byte : node.end_byte]
-                    if text.startswith(b"/**"):
-                        doc, doc_mark = _clean_comment(text), len(parts)
+                text = source[node.start_byte : node.end_byte]
+                if doc_comments and text.startswith(b"/**"):
+                    doc, doc_mark, doc_row = [_clean_comment(text)], len(parts), _ANY_ROW
+                elif doc_lines is not None and text[:1] != b"\n":
+                    row, column = node.start_point
+                    if row != doc_row + 1 or doc_mark != len(parts):
+                        doc = []
+                    mark = doc_lines.match(text)
+                    if (
+                        mark and not source[node.start_byte - column : node.start_byte].strip()
+                    ):  # not behind code
+                        doc.append(text[mark.end() :].decode("utf-8", "replace").rstrip())
+                    doc_mark, doc_row = len(parts), row
                 continue
             token = source[node.start_byte : node.end_byte]
             if type(action) is Prose:
@@ -358,7 +375,7 @@ class Walk:
         if imports:
             _put_in_order(imports, places, edges, nodes, base_byte, self.language)
             unit.imports = imports
-        unit.bound = frozenset(facts.bound - facts.outer - facts.module_wide)
+        unit.bound |= facts.bound - facts.outer - facts.module_wide
         if facts.outer or facts.module_wide or facts.attributes:
             unit.rebinds = _rebinds(facts, edges)
         return unit, parts, body_start, body_end
@@ -452,10 +469,12 @@ def _relative(point: tuple[int, int], row: int, column: int) -> tuple[int, int]:
     return (point[0] - row, point[1] - column) if point[0] == row else (point[0] - row, point[1])
 
 
-def _right_above(parts: list[Part], mark: int) -> bool:
-    """Whether nothing but modifiers and decorators stands between a doc comment and here."""
+def _right_above(parts: list[Part], mark: int, rows: int) -> bool:
+    """Whether nothing but modifiers and decorators stands between a doc comment, `rows` above, and here."""
     between = parts[mark:]
-    return bool(not between or between[0] == b"@" or all(part in _MODIFIERS for part in between))
+    if between and between[0] in _DECORATORS:
+        return True
+    return rows <= 1 and all(part in _MODIFIERS for part in between)
 
 
 def _clean_comment(comment: bytes) -> str:
@@ -472,6 +491,8 @@ def _describe(
     unit.docstring = definition.docstring
     unit.is_async = definition.is_async
     unit.bases = definition.bases
+    unit.owner = definition.owner
+    unit.bound = definition.bound
     unit.name_start = _relative(definition.name_node.start_point, row, column)
     name_node = definition.name_node
     unit.name_end = unit.name_start if name_node == node else _relative(name_node.end_point, row, column)
@@ -606,7 +627,7 @@ def assembling(root: Unit, language: Language, *, partial: bool) -> Generator[No
         ordinal = seen.get(qualname, 0)
         seen[qualname] = ordinal + 1
         kind = unit.kind
-        if in_class and methods and kind == "function":
+        if methods and kind == "function" and (in_class or edge.prefix):
             kind = "method"
         index = len(symbols)
         symbols.append(unit.symbol_at((qualname, ordinal, parent, kind, unit.docstring or edge.docstring)))
@@ -624,7 +645,7 @@ def assembling(root: Unit, language: Language, *, partial: bool) -> Generator[No
         if unit.calls:
             calls += unit.calls_from(index)
         if unit.edges:
-            inside = kind == "class"
+            inside = kind in _METHOD_HOLDERS
             path = qualname + "."
             stack += [(e, index, path, inside, own_row, own_column) for e in reversed(unit.edges)]
     module_names = root.bound

@@ -4,6 +4,7 @@
 the same objects as before (an open document's) costs what changed. Resolving names is `codegraph.resolve`.
 """
 
+import posixpath
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -53,6 +54,7 @@ class CodeIndex:
         self._by_body: _Buckets = {}
         self._by_full: _Buckets = {}
         self._by_tail: dict[str, dict[str, None]] = {}
+        self._by_folder: dict[str, dict[str, None]] = {}
         self._users: dict[str, dict[str, None]] = {}
         self._used: dict[str, frozenset[str]] = {}
         self._views: dict[str, FileView] = {}
@@ -84,6 +86,7 @@ class CodeIndex:
         if old is None:
             for tail in _tails(file):
                 self._by_tail.setdefault(tail, {})[file] = None
+            self._by_folder.setdefault(posixpath.dirname(file), {})[file] = None
             before: tuple[Symbol, ...] = ()
         else:
             before = old.symbols
@@ -110,6 +113,10 @@ class CodeIndex:
             del bucket[file]
             if not bucket:
                 del self._by_tail[tail]
+        folder = self._by_folder[posixpath.dirname(file)]
+        del folder[file]
+        if not folder:
+            del self._by_folder[posixpath.dirname(file)]
 
     def _replace(self, file: str, old: Iterable[Symbol], new: Iterable[tuple[int, Symbol]]) -> None:
         for symbol in old:
@@ -185,6 +192,10 @@ class CodeIndex:
         if len(segments) <= 2:
             return tuple(bucket)
         return tuple(file for file in bucket if file == suffix or file.endswith("/" + suffix))
+
+    def files_in(self, folder: str) -> tuple[str, ...]:
+        """The files right in a folder ("" is the top)."""
+        return tuple(self._by_folder.get(folder, ()))
 
     def users_of(self, name: str) -> tuple[str, ...]:
         """Files that call something named `name`, or import it under another name."""

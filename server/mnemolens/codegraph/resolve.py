@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from mnemolens.codegraph.extract import digest
 from mnemolens.codegraph.index import CodeIndex, FileView
+from mnemolens.codegraph.resolve_go import GoResolver
 from mnemolens.core.symbols import (
     CLASS_KINDS,
     Call,
@@ -67,6 +68,9 @@ def resolve(
     view = index.view(file)
     if view is None:
         return None
+    if view.symbols.language == "go":
+        found = GoResolver(index, file, view).reference(reference.name, reference.receiver, reference.scope)
+        return found or (_by_name(index, reference.name) if allow_name else None)
     resolver = _Resolver(index, file, view)
     if reference.imported is not None:
         module, name = reference.imported
@@ -75,11 +79,13 @@ def resolve(
         target = resolver.reference(reference.name, reference.receiver, reference.scope)
     if target is not None and target.key is not None and target.key.qualname and not target.path:
         return Resolved(target.key, target.confidence)
-    if target is None and allow_name:
-        keys = index.keys_named(reference.name)
-        if len(keys) == 1:
-            return Resolved(keys[0], "name")
-    return None
+    return _by_name(index, reference.name) if target is None and allow_name else None
+
+
+def _by_name(index: CodeIndex, name: str) -> Resolved | None:
+    """The only symbol of that name in the project."""
+    keys = index.keys_named(name)
+    return Resolved(keys[0], "name") if len(keys) == 1 else None
 
 
 def resolve_call(index: CodeIndex, file: str, call: Call, *, allow_name: bool = False) -> Resolved | None:
@@ -125,6 +131,8 @@ def bases_of(index: CodeIndex, key: SymbolKey) -> list[Resolved]:
     view = index.view(key.file)
     if at is None or view is None:
         return []
+    if view.symbols.language == "go":
+        return GoResolver(index, key.file, view).bases(at)
     resolver = _Resolver(index, key.file, view)
     return [
         Resolved(target.key, target.confidence)
@@ -143,6 +151,8 @@ def imports_of(index: CodeIndex, file: str) -> list[tuple[str, str]]:
     view = index.view(file)
     if view is None:
         return []
+    if view.symbols.language == "go":
+        return GoResolver(index, file, view).imports()
     resolver = _Resolver(index, file, view)
     found: dict[tuple[str, str], None] = {}
     for item in view.symbols.imports:

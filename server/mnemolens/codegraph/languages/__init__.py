@@ -1,21 +1,24 @@
 """Which language a file is in. One module a language; see `base` for what a table says."""
 
 from mnemolens.codegraph.languages.base import Language
+from mnemolens.codegraph.languages.go import GO
+from mnemolens.codegraph.languages.gomod import GO_MOD
 from mnemolens.codegraph.languages.python import PYTHON
 from mnemolens.codegraph.languages.typescript import JAVASCRIPT, TSX, TYPESCRIPT
 
-LANGUAGES: tuple[Language, ...] = (PYTHON, TYPESCRIPT, TSX, JAVASCRIPT)
+LANGUAGES: tuple[Language, ...] = (PYTHON, TYPESCRIPT, TSX, JAVASCRIPT, GO, GO_MOD)
 
 _BY_EXTENSION = {extension: language for language in LANGUAGES for extension in language.extensions}
+_BY_FILE_NAME = {name: language for language in LANGUAGES for name in language.file_names}
 _BY_LSP_ID = {lsp_id: language for language in LANGUAGES for lsp_id in language.lsp_ids}
 _BY_NAME = {language.name: language for language in LANGUAGES}
 
 
 def language_of(path: str) -> Language | None:
-    """The language of a file by its name's end, None when there is no table for it."""
+    """The language of a file by its name or its name's end, None when there is no table for it."""
     name = path.rpartition("/")[2]
     dot = name.rfind(".")
-    return _BY_EXTENSION.get(name[dot:].lower()) if dot > 0 else None
+    return _BY_FILE_NAME.get(name) or (_BY_EXTENSION.get(name[dot:].lower()) if dot > 0 else None)
 
 
 def language_named(name: str) -> Language | None:
@@ -23,4 +26,10 @@ def language_named(name: str) -> Language | None:
     return _BY_LSP_ID.get(name) or _BY_NAME.get(name)
 
 
-__all__ = ["LANGUAGES", "Language", "language_named", "language_of"]
+def setting_of(name: str) -> str:
+    """The choice of `index.languages` that brings the language with this name."""
+    language = _BY_NAME.get(name)
+    return (language.setting if language is not None else "") or name
+
+
+__all__ = ["LANGUAGES", "Language", "language_named", "language_of", "setting_of"]

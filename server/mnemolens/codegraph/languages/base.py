@@ -32,6 +32,9 @@ class Definition(NamedTuple):
         docstring: documentation inside the definition.
         silent: a node whose leaves are no tokens (a docstring).
         outside: nodes to be read as the enclosing scope's own (decorators).
+        owner: dotted names under which the definition itself says that it stands, with a dot at the end: the
+            receiver's type of a Go method, the class in C++'s `Shop::pay`.
+        bound: names that the head binds, beyond those that reading `parts` finds.
     """
 
     kind: SymbolKind
@@ -45,6 +48,8 @@ class Definition(NamedTuple):
     silent: Node | None = None
     first: Node | None = None
     outside: tuple[Node, ...] = ()
+    owner: str = ""
+    bound: frozenset[str] = frozenset()
 
 
 class RawImport(NamedTuple):
@@ -106,6 +111,11 @@ class Mention(NamedTuple):
     imported: tuple[str, str | None] | None = None
 
 
+def as_it_is(source: bytes) -> bytes:
+    """`source` itself: a grammar that reads all of its language."""
+    return source
+
+
 def _no_branch(node: Node) -> Branch:
     del node
     return ""
@@ -135,14 +145,19 @@ class Language:
         name: as stored in `FileSymbols.language`.
         lsp_ids: the protocol's language ids for it.
         extensions: file name ends, with the dot.
+        file_names: whole names of files.
+        setting: the choice of `index.languages` that brings it; the name, if not given.
         grammar: loads the grammar (deferred: a grammar is loaded when a file of it is first seen).
         rules: node type -> rule.
         comments, atoms, prose: node types.
-        methods_in_classes: a function right in a class is of kind "method".
+        methods_in_classes: a function right in a class or named under one (`Rule.scope`) is a "method".
         doc_comments: a `/** … */` right above a definition documents it.
+        doc_lines: how a line comment begins that documents the definition right below it.
         references: leaf types that can refer to a symbol.
         reference: what such a leaf mentions, None where it refers to nothing.
         line_comments: what line comments look like, where long runs of them are slow to parse.
+        mended: puts valid text that the grammar can't read in a form that it can: as long as before, every
+            byte in its place. It depends on the text alone.
         branch: whether what stands in a node takes place always ("") or on a condition.
         frames: texts to put around a snippet, by symbol kind, so that it parses alone.
     """
@@ -158,9 +173,13 @@ class Language:
     reference: Callable[[Node], Mention | None]
     frames: Callable[[SymbolKind], tuple[tuple[str, str], ...]]
     prose: frozenset[str] = frozenset()
+    file_names: tuple[str, ...] = ()
+    setting: str = ""
     methods_in_classes: bool = False
     doc_comments: bool = False
+    doc_lines: re.Pattern[bytes] | None = None
     line_comments: LineComments | None = None
+    mended: Callable[[bytes], bytes] = as_it_is
     branch: Callable[[Node], Branch] = _no_branch
 
     @cached_property
@@ -174,7 +193,7 @@ class Language:
 
     def parse(self, source: bytes) -> tree_sitter.Tree:
         """The tree of a whole text, which must be `parseable`."""
-        parsed = shortened(source, self.line_comments)
+        parsed = self.mended(shortened(source, self.line_comments))
         if parsed is source:
             return self.parser().parse(source)
         reading = Reading(source, parsed)
@@ -192,8 +211,10 @@ class Language:
             if name is None:
                 continue
             if not language.node_kind_is_named(kind):
-                # Fixed tokens need no look at the text: half of all leaves.
-                if language.node_kind_is_visible(kind) and name not in self.atoms:
+                # Fixed tokens need no look at the text: half of all leaves. Some grammars count line ends.
+                if not name.strip("\r\n\0"):
+                    found[kind] = SKIP
+                elif language.node_kind_is_visible(kind) and name not in self.atoms:
                     found[kind] = name.encode()
             elif name in self.comments:
                 found[kind] = SKIP
