@@ -71,9 +71,9 @@ class JsonForm:
             "dueAt": moment(memory.due_at),
             "trigger": memory.trigger,
             "born": {"commit": memory.born.commit, "branch": memory.born.branch},
-            "fromBranch": view.from_branch,
             "tokenCount": memory.token_count,
             "contentHash": memory.content_hash,
+            **({} if view.from_branch is None else {"fromBranch": view.from_branch}),
         }
 
     def place(self, view: PlaceView) -> Json:
