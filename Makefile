@@ -41,7 +41,7 @@ e2e: package ## the installed .vsix in the real workbench, and Neovim
 	@tests/e2e/e2e.sh
 
 bench: $(VENV)/.ready ## the benchmark suite (QUICK=1 for a short one): a table and build/bench.json
-	$(PY) tests/bench/bench.py $(if $(QUICK),--quick)
+	$(PY) tests/bench/bench.py $(if $(QUICK),--quick) $(if $(COMPARE),--compare $(COMPARE))
 	$(PY) tests/bench/graph.py $(if $(QUICK),--quick)
 	$(PY) tests/bench/api.py --functions $(if $(QUICK),20000,100000)
 

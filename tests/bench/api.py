@@ -11,13 +11,13 @@ import os
 import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 from made import Made, make_memories, make_project, note_on
+from measure import Figure, figure, say, seconds, show, timed
 
-from bench import Figure, figure, milliseconds, note, show
+SUBJECT = "the Python API"
 
 WAIT = "RETURN 1"
 """A query that needs nothing from the graph but that all that waits is written before."""
@@ -27,7 +27,7 @@ def measure(root: Path, functions: int, memories: int, times: int) -> list[Figur
     from mnemolens import CodeGraph, KuzuBackend, MemoryEntry, MemoryQuery
     from mnemolens.store.graph import GraphStore
 
-    note(f"making {functions} functions and {memories} memories …")
+    say(f"making {functions} functions and {memories} memories …")
     made = make_project(root, functions)
     make_memories(made, memories)
     writes: list[Any] = []
@@ -41,9 +41,9 @@ def measure(root: Path, functions: int, memories: int, times: int) -> list[Figur
     GraphStore.write = noted  # type: ignore[method-assign]  # what a store costs the graph is counted here
     found = []
     with KuzuBackend(root=root) as backend:
-        note("indexing, and building the graph …")
-        found.append(seconds("code indexed, all memories linked", lambda: CodeGraph(backend).index()))
-        found.append(seconds("graph built by the first query", lambda: backend.connection.execute(WAIT)))
+        say("indexing, and building the graph …")
+        found.append(_once("code indexed, all memories linked", lambda: CodeGraph(backend).index()))
+        found.append(_once("graph built by the first query", lambda: backend.connection.execute(WAIT)))
         numbers = iter(range(10**9))
 
         def entry() -> MemoryEntry:
@@ -63,15 +63,15 @@ def measure(root: Path, functions: int, memories: int, times: int) -> list[Figur
             backend.store_memory(entry())
             backend.connection.execute(WAIT)
 
-        milliseconds(store_and_write, 5)
+        timed(store_and_write, 5)
         writes.clear()
-        taken = milliseconds(store_and_write, times)
+        taken = timed(store_and_write, times)
         statements = [future.result().statements for future in writes]
         assert len(statements) == times, "each memory was to be written by itself"
         said = f"at most {max(statements)} graph statements (target 4), one transaction each"
-        found.append(figure("store, link and write to the graph", taken, 40.0, note=said))
-        taken = milliseconds(store, times)
-        found.append(figure("store and link", taken, 100.0, note="the graph is written behind"))
+        found.append(figure(SUBJECT, "store, link and write to the graph", taken, 40.0, note=said))
+        taken = timed(store, times)
+        found.append(figure(SUBJECT, "store and link", taken, 100.0, note="the graph is written behind"))
         backend.connection.execute(WAIT)
         count = backend.get_stats()["total_memories"]
         for name, query in (
@@ -81,15 +81,15 @@ def measure(root: Path, functions: int, memories: int, times: int) -> list[Figur
             ("retrieve 10 after 5,000", MemoryQuery(limit=10, offset=5_000)),
         ):
             assert len(backend.retrieve_memories(query)) == 10
-            taken = milliseconds(lambda query=query: backend.retrieve_memories(query), times)
+            taken = timed(lambda query=query: backend.retrieve_memories(query), times)
             target = 10.0 if name == "retrieve 10" else None
-            found.append(figure(f"{name}, of {count:,}", taken, target))
-        taken = milliseconds(lambda: backend.get_memory_by_id("bench-1"), times)
-        found.append(figure("one memory by its id", taken))
+            found.append(figure(SUBJECT, f"{name}, of {count:,}", taken, target))
+        taken = timed(lambda: backend.get_memory_by_id("bench-1"), times)
+        found.append(figure(SUBJECT, "one memory by its id", taken))
         by_file = "MATCH (m)-[r:RELATES_TO_FILE_SEMANTIC]->(:CodeFile {file_id: $file}) RETURN m.memory_id"
         file = {"file": made.definitions[0].file}
-        taken = milliseconds(lambda: backend.connection.execute(by_file, file), times)
-        found.append(figure("a query for a file's memories", taken))
+        taken = timed(lambda: backend.connection.execute(by_file, file), times)
+        found.append(figure(SUBJECT, "a query for a file's memories", taken))
     GraphStore.write = write  # type: ignore[method-assign]
     return found
 
@@ -99,10 +99,8 @@ def two_functions(made: Made, number: int) -> str:
     return note_on(spots[number * 17 % len(spots)], spots[number * 29 % len(spots)], number)
 
 
-def seconds(name: str, work: Any) -> Figure:
-    begun = time.perf_counter()
-    work()
-    return Figure(name, "s", time.perf_counter() - begun)
+def _once(name: str, work: Any) -> Figure:
+    return Figure(SUBJECT, name, "s", seconds(work))
 
 
 def main() -> int:

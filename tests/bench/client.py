@@ -32,10 +32,14 @@ class Client:
     Args:
         command: the server's, after the interpreter.
         environment: added to our own.
-        patience: seconds until a server that says nothing is killed.
+        patience: seconds until a server that is still there is killed.
+
+    Attributes:
+        started_at: reading of `time.perf_counter` when the process was started.
+        waiting: what `send_command` sent and is not answered yet.
     """
 
-    def __init__(self, command: list[str], environment: dict[str, str], patience: float = 300.0) -> None:
+    def __init__(self, command: list[str], environment: dict[str, str], patience: float = 900.0) -> None:
         self.started_at = time.perf_counter()
         self._process = subprocess.Popen(
             [sys.executable, *command],
@@ -51,6 +55,7 @@ class Client:
         self._patience.daemon = True
         self._patience.start()
         self._number = 0
+        self.waiting: set[int] = set()
 
     def _drain(self, stream: Any) -> None:
         for line in stream:
@@ -79,9 +84,11 @@ class Client:
             if "method" in message:
                 if "id" in message:
                     self._answer(message)
-            elif message["id"] == number:
-                if "error" in message:
-                    raise ServerError(f"{method}: {message['error']}")
+                continue
+            if "error" in message:
+                raise ServerError(f"{method}: {message['error']}")
+            self.waiting.discard(message["id"])
+            if message["id"] == number:
                 return message["result"]
 
     def notify(self, method: str, params: Any) -> None:
@@ -89,6 +96,14 @@ class Client:
 
     def command(self, name: str, **argument: Any) -> Any:
         return self.request("workspace/executeCommand", {"command": name, "arguments": [argument]})
+
+    def send_command(self, name: str, **argument: Any) -> None:
+        """A command whose answer comes while others are waited for."""
+        self._number += 1
+        self.waiting.add(self._number)
+        params = {"command": name, "arguments": [argument]}
+        message = {"jsonrpc": "2.0", "id": self._number, "method": "workspace/executeCommand"}
+        self._send({**message, "params": params})
 
     def resident_megabytes(self) -> float | None:
         """The server's memory now; None where the system does not tell."""

@@ -1,0 +1,117 @@
+"""The server as it is, with a watchdog in it that measures how long the event loop is held.
+
+    python tests/bench/watched.py        (in the place of `mnemolens serve`)
+
+It answers one request more, `bench/holds`: what was measured since the request before it.
+"""
+
+import asyncio
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+from mnemolens.lsp import server
+from mnemolens.lsp.language_server import MnemolensServer
+
+BEAT = 0.002
+LONG = 0.02
+"""Holds that are worth being told of: what the loop did then is noted."""
+
+
+class Hold(NamedTuple):
+    """One long hold.
+
+    Attributes:
+        late: seconds.
+        own: processor time that the loop's thread used of it; the rest others took, or the interpreter lock.
+        process: processor time of all threads of the process.
+        where: what the loop's thread did.
+    """
+
+    late: float
+    own: float
+    process: float
+    where: str
+
+
+class Watchdog:
+    """A beat on the loop; how much it is late is how long somebody held the loop."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._main = threading.get_ident()
+        self._due = 0.0
+        self._seen = ""
+        self._begun = time.perf_counter()
+        self._late: list[float] = []
+        self._long: list[Hold] = []
+        self._next()
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def take(self) -> dict[str, Any]:
+        """What was measured since the last call: seconds, each lateness above a beat, the longest."""
+        now = time.perf_counter()
+        longest = sorted(self._long, reverse=True)[:5]
+        taken = {"seconds": now - self._begun, "late": self._late, "long": longest}
+        self._begun, self._late, self._long = now, [], []
+        return taken
+
+    def _next(self) -> None:
+        self._due = time.perf_counter() + BEAT
+        self._used = time.thread_time(), time.process_time()
+        self._loop.call_later(BEAT, self._beat)
+
+    def _beat(self) -> None:
+        late = time.perf_counter() - self._due
+        if late > BEAT:
+            self._late.append(late)
+        if late > LONG:
+            own, process = time.thread_time() - self._used[0], time.process_time() - self._used[1]
+            self._long.append(Hold(late, own, process, self._seen))
+        self._seen = ""
+        self._next()
+
+    def _look(self) -> None:
+        """From another thread: where the loop's thread is while the beat is late."""
+        while True:
+            time.sleep(LONG / 2)
+            if time.perf_counter() - self._due > LONG:
+                self._seen = _where(sys._current_frames().get(self._main))
+
+
+def _where(frame: FrameType | None) -> str:
+    """The innermost function, and the innermost ones of ours."""
+    names: list[str] = []
+    while frame is not None and len(names) < 4:
+        code = frame.f_code
+        if not names or f"{os.sep}mnemolens{os.sep}" in code.co_filename:
+            names.append(f"{Path(code.co_filename).name}:{code.co_name}")
+        frame = frame.f_back
+    return " < ".join(names)
+
+
+def main() -> int:
+    create = server.create_server
+
+    def watched() -> MnemolensServer:
+        made = create()
+        dogs: list[Watchdog] = []
+
+        @made.feature("bench/holds")
+        def holds(_ls: MnemolensServer, _params: Any) -> dict[str, Any]:
+            if not dogs:
+                dogs.append(Watchdog())
+            return dogs[0].take()
+
+        return made
+
+    server.create_server = watched
+    return server.serve_stdio()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
