@@ -1,10 +1,13 @@
-"""Precision, recall and end lines of extracted definitions, against `ast` or the TypeScript compiler.
+"""Precision, recall and end lines of extracted definitions, against each language's own parser.
 
-Usage: python tests/bench/truth.py [FOLDER]   (default: the whole standard library)
-A folder of TypeScript or JavaScript needs node, and NODE_PATH naming a folder with the typescript package.
+Usage: python tests/bench/truth.py [FOLDER…] [--differences]   (default: Python's whole standard library)
+A folder's language is the one that has the most files there. Python is read by `ast`; TypeScript and
+JavaScript by the TypeScript compiler, which needs node and the extension's packages (or NODE_PATH naming
+others); Go by `go/ast` (`golang/definitions.go`), which needs Go. For all other languages see `ctags.py`.
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -13,7 +16,7 @@ from collections import Counter
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "codegraph"))
 
-from test_truth import TRUTH, folded, ours, python_definitions
+from test_truth import PACKAGES, TRUTH, folded, ours, python_definitions
 
 from mnemolens.codegraph.extract import extract
 from mnemolens.codegraph.languages import language_of
@@ -46,7 +49,10 @@ def compiled_pairs(folder):
     for at in range(0, len(paths), 200):
         files = [str(p) for p in paths[at : at + 200]]
         done = subprocess.run(
-            ["node", str(TRUTH / "definitions.cjs"), *files], capture_output=True, check=True
+            ["node", str(TRUTH / "definitions.cjs"), *files],
+            env={"NODE_PATH": str(PACKAGES), **os.environ},
+            capture_output=True,
+            check=True,
         )
         for file, truth in json.loads(done.stdout).items():
             if truth is not None:
@@ -54,30 +60,67 @@ def compiled_pairs(folder):
                 yield file, mine, folded(truth), not symbols.partial
 
 
-def main(folder):
-    """Print the figures, of cleanly parsed files and of the others."""
-    any_python = next(folder.rglob("*.py"), None) is not None
+def go_pairs(folder):
+    """As `python_pairs`, for Go."""
+    program = pathlib.Path(__file__).parent / "golang" / "definitions.go"
+    done = subprocess.run(["go", "run", str(program), str(folder)], capture_output=True, check=True)
+    for line in done.stdout.splitlines():
+        answer = json.loads(line)
+        symbols, mine = ours(pathlib.Path(answer["file"]))
+        yield answer["file"], mine, [tuple(d) for d in answer["definitions"] or ()], not symbols.partial
+
+
+READERS = {
+    ".py": python_pairs,
+    ".go": go_pairs,
+    ".ts": compiled_pairs,
+    ".tsx": compiled_pairs,
+    ".js": compiled_pairs,
+}
+
+
+def measure(folder, *, differences):
+    """Counts of cleanly parsed files and of the others."""
+    endings = Counter(path.suffix for path in folder.rglob("*") if path.suffix in READERS)
+    pairs = READERS[endings.most_common(1)[0][0]]
     counts = {True: Counter(), False: Counter()}
-    for path, mine, truth, whole in (python_pairs if any_python else compiled_pairs)(folder):
+    for path, mine, truth, whole in pairs(folder):
         a, b = Counter(d[:-1] for d in mine), Counter(d[:-1] for d in truth)
-        common = (a & b).total()
         counts[whole] += Counter(
             files=1,
             found=a.total(),
             expected=b.total(),
-            right=common,
+            right=(a & b).total(),
             ends=(Counter(mine) & Counter(truth)).total(),
         )
-        if whole and common != b.total():
-            print("differs:", path)
-    for whole, c in counts.items():
-        if c["expected"]:
-            print(
-                f"{'clean' if whole else 'broken'} trees: {c['files']} files, {c['expected']} definitions, "
-                f"precision {c['right'] / max(1, c['found']):.4f}, recall {c['right'] / c['expected']:.4f}, "
-                f"end lines {c['ends'] / max(1, c['right']):.4f}"
-            )
+        if differences and a != b:
+            print(f"{path}: {'clean' if whole else 'broken'}")
+            for sign, more in (("-", b - a), ("+", a - b)):
+                for definition in list(more)[:5]:
+                    print("   ", sign, *definition)
+    return counts
+
+
+def main(folders, *, differences):
+    """Print the figures, a folder and in all."""
+    total = Counter()
+    for folder in folders:
+        counts = measure(folder, differences=differences)
+        total += counts[True] + counts[False]
+        for whole, c in counts.items():
+            if c["expected"]:
+                print(f"{folder}: {'clean' if whole else 'broken'} trees: {figures(c)}")
+    print(f"all: {figures(total)}")
+
+
+def figures(c):
+    """Counts in words."""
+    return (
+        f"{c['files']} files, {c['expected']} definitions, precision {c['right'] / max(1, c['found']):.4f}, "
+        f"recall {c['right'] / max(1, c['expected']):.4f}, end lines {c['ends'] / max(1, c['right']):.4f}"
+    )
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else sysconfig.get_path("stdlib")))
+    named = [pathlib.Path(argument) for argument in sys.argv[1:] if not argument.startswith("--")]
+    main(named or [pathlib.Path(sysconfig.get_path("stdlib"))], differences="--differences" in sys.argv)

@@ -102,13 +102,24 @@ def test_ordinals_count_definitions_of_one_name():
 
 
 def folded(definitions):
-    """The compiler's list without overload signatures that an implementation of the same name follows."""
-    kept = []
-    for at, (qualname, kind, first, last) in enumerate(definitions):
-        implemented = any(d[0] == qualname and d[1] in {"function", "method"} for d in definitions[at + 1 :])
-        if kind not in {"overload", "method_sig"} or not implemented:
-            kept.append((qualname, kind, first, last))
-    return kept
+    """The compiler's list without overload signatures that an implementation in the same scope follows."""
+    kept, scopes = [], {}
+    holders = []
+    for at, (qualname, *_) in enumerate(definitions):
+        path = qualname.rpartition(".")[0]
+        while path and path not in scopes:
+            path = path.rpartition(".")[0]
+        holders.append(scopes.get(path))  # an interface and a class of one name are two scopes
+        scopes[qualname] = at
+    implemented = set()
+    for holder, definition in reversed(list(zip(holders, definitions, strict=True))):
+        qualname, kind = definition[:2]
+        if kind in {"function", "method"}:
+            implemented.add((holder, qualname))
+        elif kind in {"overload", "method_sig"} and (holder, qualname) in implemented:
+            continue
+        kept.append(tuple(definition))
+    return kept[::-1]
 
 
 def ours(path):

@@ -185,13 +185,13 @@ class Document:
         if self._good_tree is not None and self._good_tree is not self._tree:
             self._good_tree.edit(*edit)
 
-    def _without_long_comments(self, source: bytes) -> bytes:
-        """The text as the parser is to get it; the trees hear of what is blank now and was not, or was."""
-        if not self._long_comments:
-            return source
-        parsed = shortened(source, self._comments)
+    def _readable(self, source: bytes) -> bytes:
+        """The text as the parser is to get it; the trees hear of what is another there now, or was."""
+        assert self.language is not None
+        parsed = shortened(source, self._comments) if self._long_comments else source
+        self._long_comments = parsed is not source
+        parsed = self.language.mended(parsed)
         told, self._told = self._told, parsed if parsed is not source else None
-        self._long_comments = self._told is not None
         if told is None:
             told = source
         place = difference(told, parsed) if self._tree is not None and told is not parsed else None
@@ -214,7 +214,7 @@ class Document:
             self._forget_units()
             self._long_comments = True
         self._odd = odd
-        parsed = self._without_long_comments(source)
+        parsed = self._readable(source)
         self._limit = SLOW_PARSE_MS / 1000 * (1 if self._tree is not None else _FIRST_TIME_FACTOR)
         steps = self._catching_up(source, parsed)
         if self._slow:

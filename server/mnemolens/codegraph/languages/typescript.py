@@ -1,5 +1,7 @@
 """The table of TypeScript, TSX and JavaScript (JSX): three grammars, one table."""
 
+from collections.abc import Callable
+
 from tree_sitter import Node
 
 from mnemolens.codegraph.comments import LineComments
@@ -11,10 +13,12 @@ from mnemolens.codegraph.languages.base import (
     Mention,
     RawImport,
     Rule,
+    as_it_is,
     flatten,
     mentions,
     text_of,
 )
+from mnemolens.codegraph.languages.typescript_gaps import mended
 from mnemolens.core.symbols import Branch, SymbolKind
 
 _FUNCTIONS = frozenset(
@@ -570,8 +574,13 @@ _RULES = {
 }
 
 
-def _language(name: str, lsp_ids: tuple[str, ...], extensions: tuple[str, ...], grammar: object) -> Language:
-    assert callable(grammar)
+def _language(
+    name: str,
+    lsp_ids: tuple[str, ...],
+    extensions: tuple[str, ...],
+    grammar: Callable[[], object],
+    mended: Callable[[bytes], bytes] = as_it_is,
+) -> Language:
     return Language(
         name=name,
         lsp_ids=lsp_ids,
@@ -587,12 +596,13 @@ def _language(name: str, lsp_ids: tuple[str, ...], extensions: tuple[str, ...], 
         doc_comments=True,
         # Not only templates: in JSX text, `//` begins no comment either.
         line_comments=LineComments(b"//", (b"`", b"/*", b"*/", b"<", b">")),
+        mended=mended,
         branch=_branch,
     )
 
 
-TYPESCRIPT = _language("typescript", ("typescript",), (".ts", ".mts", ".cts"), _typescript)
-TSX = _language("tsx", ("typescriptreact",), (".tsx",), _tsx)
+TYPESCRIPT = _language("typescript", ("typescript",), (".ts", ".mts", ".cts"), _typescript, mended)
+TSX = _language("tsx", ("typescriptreact",), (".tsx",), _tsx, mended)
 JAVASCRIPT = _language(
     "javascript", ("javascript", "javascriptreact"), (".js", ".jsx", ".mjs", ".cjs"), _javascript
 )
