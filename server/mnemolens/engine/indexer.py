@@ -315,6 +315,8 @@ class Indexer:
                 gone.add(path)
         held = {folder for file in self._known for folder in _folders_above(file)} if others else set()
         for folder in others:
+            if folder not in held and not os.path.isdir(f"{self._sources.top}/{folder}"):  # noqa: PTH112 - thousands
+                continue
             scan = self._finder.scan_below(folder)
             skipped.update(scan.skipped)
             found.update((file.path, file) for file in scan.files)

@@ -131,6 +131,10 @@ class Links:
         found = {p.verdict for p in self.placements_of(memory_id).values() if p.in_scope}
         return next((verdict for verdict in VERDICT_ORDER if verdict in found), "unanchored")
 
+    def is_derived(self, memory_id: str) -> bool:
+        """Whether links and placements of the memory are known."""
+        return memory_id in self._derived
+
     def memories_touched(self, file: str, names: Iterable[str], hashes: Iterable[str]) -> set[str]:
         """The memories that may change when `file` changed.
 

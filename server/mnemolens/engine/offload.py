@@ -1,18 +1,42 @@
-"""Long work in a thread of its own, that gives its pieces to the event loop one at a time.
+"""Long work beside requests: in a thread that gives its pieces to the event loop, or on the loop in slices.
 
 Owns the hand-over between the two: the thread waits until the loop has taken a piece, so the loop is never
 flooded; cancelling the task stops the thread at its next step. Threads are daemons: they never hold up the
-end of the process.
+end of the process. Owns how long a slice is, too.
 """
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Protocol, TypeVar
 
 _T = TypeVar("_T")
+
+
+SLICE_SECONDS = 0.008
+PAUSE_SECONDS = 0.001
+"""Between slices the thread that reads requests must get its turn."""
+
+
+class Slices:
+    """Work on the loop, cut into slices: `await pause()` wherever it may be cut."""
+
+    def __init__(self) -> None:
+        self._end = time.perf_counter() + SLICE_SECONDS
+
+    @property
+    def used_up(self) -> bool:
+        """Whether others should get their turn now."""
+        return time.perf_counter() >= self._end
+
+    async def pause(self) -> None:
+        """Let others in, if this slice is used up."""
+        if self.used_up:
+            await asyncio.sleep(PAUSE_SECONDS)
+            self._end = time.perf_counter() + SLICE_SECONDS
 
 
 class Abandoned(Exception):

@@ -5,14 +5,15 @@ Owns the order of these steps and the slices that let other requests in between.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from typing import Final
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from mnemolens.engine.graph_sync import GraphSync
 from mnemolens.engine.links import Links
+from mnemolens.engine.offload import PAUSE_SECONDS, Slices
 
-SLICE: Final = 50
-"""Memories derived anew between two looks at other requests: about 10 ms."""
+logger = logging.getLogger(__name__)
 
 
 class Refreshing:
@@ -26,20 +27,74 @@ class Refreshing:
         self.generation = 0
         self._links = links
         self._graph = graph
+        self._due: dict[str, None] = {}
+        self._batches = 0
+        self._task: asyncio.Task[None] | None = None
 
     def file_changed(self, file: str) -> None:
         """The index has other symbols of the file, or other ranges, than before."""
         self._graph.file_changed(file)
 
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """While many files are put into the index, slice by slice.
+
+        What moved from one of them to another is in neither for a while. So of all memories only new ones are
+        derived meanwhile; the others wait until the index is whole again.
+        """
+        self._batches += 1
+        try:
+            yield
+        finally:
+            self._batches -= 1
+
     def refresh(self, memory_ids: Iterable[str]) -> None:
-        """Derives these memories now; for the few that one request or one saved file touches."""
+        """Derives these memories now; for the few that one request touches."""
         ids = tuple(memory_ids)
+        if self._batches:
+            self._due.update((one, None) for one in ids if self._links.is_derived(one))
+            ids = tuple(one for one in ids if one not in self._due)
         self._graph.memories_changed(ids)
         if self._links.refresh(ids):
             self.generation += 1
 
-    async def refresh_slowly(self, memory_ids: Sequence[str]) -> None:
-        """`refresh`, in slices that let other requests in between."""
-        for start in range(0, len(memory_ids), SLICE):
-            self.refresh(memory_ids[start : start + SLICE])
-            await asyncio.sleep(0)
+    def refresh_soon(self, memory_ids: Iterable[str]) -> None:
+        """`refresh`, of as many as a slice holds; the others are derived beside requests.
+
+        Where no event loop runs, nobody waits: all of them now.
+        """
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.refresh(memory_ids)
+            return
+        self._due.update(dict.fromkeys(memory_ids))
+        first = Slices()
+        while self._due and not self._batches and not first.used_up:
+            self._refresh_next()
+        if self._due and self._task is None:
+            self._task = loop.create_task(self._finish())
+
+    async def refresh_slowly(self, memory_ids: Iterable[str]) -> None:
+        """`refresh`, in slices that let other requests in between; returns when nothing is due."""
+        self._due.update(dict.fromkeys(memory_ids))
+        slices = Slices()
+        while self._due:
+            if self._batches:
+                await asyncio.sleep(PAUSE_SECONDS)
+            else:
+                self._refresh_next()
+                await slices.pause()
+
+    def _refresh_next(self) -> None:
+        memory_id = next(iter(self._due))
+        del self._due[memory_id]
+        self.refresh((memory_id,))
+
+    async def _finish(self) -> None:
+        try:
+            await self.refresh_slowly(())
+        except Exception:
+            logger.exception("Deriving memories anew failed")
+        finally:
+            self._task = None

@@ -5,7 +5,8 @@ It derives no memory itself: `refreshing.py` does. All methods belong to the eve
 those that say otherwise.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from mnemolens.engine.graph_rows import FileFacts
 from mnemolens.engine.indexer import Indexer, IndexOptions
 from mnemolens.engine.links import Links
 from mnemolens.engine.loading import Loaded, content_hash
+from mnemolens.engine.offload import Slices
 from mnemolens.engine.refreshing import Refreshing
 from mnemolens.linking import names_of_file
 from mnemolens.store.git import git_busy
@@ -58,6 +60,7 @@ class Sources:
         self._refreshing = refreshing
         self._settled: dict[str, FileSymbols] = {}
         self._waiting: set[str] = set()
+        self._following = asyncio.Lock()
         self.indexer = self._new_indexer(settings)
 
     def configure(self, settings: Settings) -> None:
@@ -86,10 +89,9 @@ class Sources:
     async def close_document(self, file: str) -> None:
         """The editor let go of the file: what is on disk counts again."""
         self._documents.close(file)
-        refreshed = await self.indexer.refresh([file], anew=True)
-        if file not in self._documents:
-            touched = self._replace({file: dict(refreshed.changed).get(file)})
-            await self._refreshing.refresh_slowly(sorted(touched))
+        async with self._following:
+            refreshed = await self.indexer.refresh([file], anew=True)
+            await self._replace_slowly({file: dict(refreshed.changed).get(file)})
 
     def parse_pending(self, budget_ms: float) -> bool:
         """Parses on at big documents for a while; True when nothing is left to do."""
@@ -153,9 +155,11 @@ class Sources:
             report = await self.indexer.run(put, progress, fresh=rebuild)
         finally:
             self.progress = None
+        slices = Slices()
         for file in stale - indexed:
             if file not in self._documents:
                 self._index(file, None)
+                await slices.pause()
         return self._report(report.seconds)
 
     def survey(self, on_progress: Callable[[int, int], None] | None = None) -> IndexReport:
@@ -169,17 +173,15 @@ class Sources:
 
     async def files_changed(self, paths: Iterable[Path]) -> None:
         """These files or folders were created, changed or deleted on disk; also: an editor let go of them."""
-        files = {file for path in paths if (file := self._layout.file_of(path)) is not None}
-        if files and git_busy(self._layout):
+        files, busy = await asyncio.to_thread(self._look_at, tuple(paths))
+        if files and busy:
             self._waiting |= files
             return
-        refreshed = await self.indexer.refresh(files)
-        now: dict[str, FileSymbols | None] = dict.fromkeys(refreshed.removed)
-        now.update(refreshed.changed)
-        touched = self._replace(
-            {file: symbols for file, symbols in now.items() if file not in self._documents}
-        )
-        await self._refreshing.refresh_slowly(sorted(touched))
+        async with self._following:
+            refreshed = await self.indexer.refresh(files)
+            now: dict[str, FileSymbols | None] = dict.fromkeys(refreshed.removed)
+            now.update(refreshed.changed)
+            await self._replace_slowly(now)
 
     async def take_up_waiting(self) -> None:
         """Looks at the files that changed in the middle of a git operation, which has ended."""
@@ -224,6 +226,11 @@ class Sources:
             layout.root, layout.top, self._cache, self._clock, options=options, common_dir=layout.common_dir
         )
 
+    def _look_at(self, paths: Collection[Path]) -> tuple[set[str], bool]:
+        """These paths as files of this folder, and whether git is busy; for a thread: paths can be many."""
+        files = {file for path in paths if (file := self._layout.file_of(path)) is not None}
+        return files, git_busy(self._layout)
+
     def _report(self, seconds: float) -> IndexReport:
         return IndexReport(len(self._code.index), self._code.index.symbol_count, seconds)
 
@@ -261,6 +268,18 @@ class Sources:
             touched |= self._touched_by(file, before[file], symbols)
         return touched
 
+    async def _replace_slowly(self, files: Mapping[str, FileSymbols | None]) -> None:
+        """`_replace`, in slices; what is put meanwhile by others is newer and stays. Derives the memories."""
+        before = {file: self._code.index.get(file) for file in files}
+        touched: set[str] = set()
+        slices = Slices()
+        with self._refreshing.batch():
+            for file, symbols in files.items():
+                if file not in self._documents and self._code.index.get(file) is before[file]:
+                    touched |= self._replace({file: symbols})
+                    await slices.pause()
+        await self._refreshing.refresh_slowly(sorted(touched))
+
     def _settle(self, files: Iterable[str]) -> None:
         """Judges the memories that these files' text, now settled, may have changed."""
         touched: set[str] = set()
@@ -270,7 +289,7 @@ class Sources:
                 touched |= self._touched_by(file, self._settled.get(file), after)
                 if after is not None:
                     self._settled[file] = after
-        self._refreshing.refresh(touched)
+        self._refreshing.refresh_soon(sorted(touched))
 
     def _touched_by(self, file: str, before: FileSymbols | None, after: FileSymbols | None) -> set[str]:
         if before is not None and before == after:

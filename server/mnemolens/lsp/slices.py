@@ -2,12 +2,11 @@
 
 import asyncio
 
+from mnemolens.engine.offload import PAUSE_SECONDS
 from mnemolens.engine.workspace import Workspace
 from mnemolens.lsp.language_server import MnemolensServer
 
 SLICE_MS = 8.0
-PAUSE_SECONDS = 0.001
-"""Between slices the reader's thread must get its turn."""
 
 
 def parse_in_slices(ls: MnemolensServer, workspace: Workspace) -> None:

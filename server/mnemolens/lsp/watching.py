@@ -5,7 +5,7 @@ Events are gathered until they pause, so that a checkout is one batch. What they
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from lsprotocol import types
@@ -56,10 +56,9 @@ class FileEvents:
         self._busy = asyncio.Lock()
 
     def add(self, paths: Iterable[Path]) -> None:
-        """Take note of created, changed and deleted paths."""
+        """Take note of created, changed and deleted paths; there may be thousands at once."""
         known = len(self._paths)
-        stores = [folder.workspace.layout.store for folder in self._ls.folders]
-        self._paths.update(path for path in paths if not _is_ours_or_gits(path, stores))
+        self._paths.update(paths)
         if len(self._paths) == known:
             return
         loop = asyncio.get_running_loop()
@@ -71,14 +70,14 @@ class FileEvents:
         self._timer = loop.call_later(wait, self._flush)
 
     def _flush(self) -> None:
-        paths, self._paths, self._timer = sorted(self._paths), set(), None
+        paths, self._paths, self._timer = self._paths, set(), None
         if not self._ls.closing:
             self._ls.spawn(self._tell(paths), "following changed files")
 
-    async def _tell(self, paths: list[Path]) -> None:
+    async def _tell(self, paths: Collection[Path]) -> None:
         async with self._busy:
-            for folder in self._ls.folders:
-                within = [path for path in paths if folder.file_of(path) is not None]
+            folders = tuple(self._ls.folders)
+            for folder, within in await asyncio.to_thread(_sorted_out, paths, folders):
                 if within:
                     await folder.workspace.files_changed(within)
         self._ls.lenses_may_have_changed()
@@ -87,6 +86,13 @@ class FileEvents:
 async def _watch(ls: MnemolensServer, folder: Folder) -> None:
     async for changes in awatch(folder.real, watch_filter=DefaultFilter(), debounce=200, step=50):
         ls.file_events.add(Path(path) for _, path in changes)
+
+
+def _sorted_out(paths: Collection[Path], folders: Sequence[Folder]) -> list[tuple[Folder, list[Path]]]:
+    """Which of the paths lie in which folder; neither git's own files nor the memories'."""
+    stores = [folder.workspace.layout.store for folder in folders]
+    told = [path for path in paths if not _is_ours_or_gits(path, stores)]
+    return [(folder, [path for path in told if folder.file_of(path) is not None]) for folder in folders]
 
 
 def _is_ours_or_gits(path: Path, stores: Sequence[Path]) -> bool:
