@@ -168,7 +168,7 @@ class Document:
             new = self.text.data[edit.start : edit.new_end]
             self._told = b"".join((self._told[: edit.start], new, self._told[edit.old_end :]))
         self._edit_trees(_widened(edit, before, self.text))
-        if self._good_tree is None:
+        if self._units is None:
             return
         if self._edits:
             start, old_end, new_end = self._edits[-1]
@@ -177,7 +177,8 @@ class Document:
                 return
         self._edits.append((edit.start, edit.old_end, edit.new_end))
         if len(self._edits) > _MAX_EDITS:
-            self._forget_units()
+            self._units = None
+            self._edits.clear()
 
     def _edit_trees(self, edit: ByteEdit) -> None:
         if self._tree is not None:
@@ -200,7 +201,7 @@ class Document:
             self._edit_trees(ByteEdit(place[0], place[1], place[1], start, end, end))
         return parsed
 
-    def _forget_units(self) -> None:
+    def _forget_what_was_good(self) -> None:
         self._good_tree = self._units = None
         self._edits.clear()
 
@@ -211,11 +212,11 @@ class Document:
         if odd or self._odd:
             # The parser sees other bytes than the edits speak of: nothing old can be used.
             self._tree = None
-            self._forget_units()
+            self._forget_what_was_good()
             self._long_comments = True
         self._odd = odd
         parsed = self._readable(source)
-        self._limit = SLOW_PARSE_MS / 1000 * (1 if self._tree is not None else _FIRST_TIME_FACTOR)
+        self._limit = SLOW_PARSE_MS / 1000 * (1 if self._good_tree is not None else _FIRST_TIME_FACTOR)
         steps = self._catching_up(source, parsed)
         if self._slow:
             self._shift()
@@ -237,12 +238,10 @@ class Document:
     def _catching_up(self, source: bytes, parsed: bytes) -> Iterator[None]:
         """The steps from the text, which the parser gets as `parsed`, to the symbols."""
         assert self.language is not None
-        tree = yield from self._parsing(source, parsed)
-        if tree.root_node.has_error and not self._whole and self._tree is not None:
+        if not self._whole:
             # Nothing good to hold on to: what is recovered must be what a first look would recover.
-            self._tree = None
-            self._forget_units()
-            tree = yield from self._parsing(source, parsed)
+            self._forget_what_was_good()
+        tree = yield from self._parsing(source, parsed)
         self._tree = tree
         root = tree.root_node
         if root.has_error and self._whole:
@@ -278,12 +277,14 @@ class Document:
         def halt(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001  (tree-sitter calls it so)
             return self._deadline is not None and perf_counter() > self._deadline
 
+        # Never from a tree with an error in it: what the parser makes of that may be another tree.
+        base = self._good_tree
         if self._deadline is None:
             text = parsed if whole else read
-            return self._parser.parse(text, self._tree) if self._tree else self._parser.parse(text)
-        if self._tree is None:
+            return self._parser.parse(text, base) if base else self._parser.parse(text)
+        if base is None:
             return self._parser.parse(read, progress_callback=halt)
-        return self._parser.parse(read, self._tree, progress_callback=halt)
+        return self._parser.parse(read, base, progress_callback=halt)
 
     def _known(self, tree: Tree) -> Generator[None, None, dict[tuple[int, int, int], Unit]]:
         """Units whose text and structure did not change, by their place in the new text."""
