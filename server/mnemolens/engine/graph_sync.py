@@ -40,6 +40,7 @@ from mnemolens.engine.graph_rows import (
 from mnemolens.engine.graph_uses import Uses
 from mnemolens.engine.links import Links
 from mnemolens.engine.loading import bulk_load
+from mnemolens.engine.offload import Slices
 from mnemolens.ranking.decay import DecayParams
 from mnemolens.store.graph import MAX_ROWS, GraphLost, GraphStore, WriteReport
 from mnemolens.store.graph_cypher import check_query
@@ -58,9 +59,6 @@ QUIET: Final = 0.3
 
 LATEST: Final = 2.0
 """Seconds after which they are, quiet or not."""
-
-SLICE: Final = 0.008
-"""Seconds that computing rows may hold the event loop."""
 
 AGING: Final = timedelta(hours=1)
 """How often all weights are computed anew."""
@@ -251,7 +249,8 @@ class GraphSync:
         built, self._built = self._built and not self._store.is_lost, False  # what fails below leaves it so
         report: WriteReport | None = None
         if built:
-            changes = differences((before, self._rows.get(unit, NO_ROWS)) for unit, before in written.items())
+            pairs = [(before, self._rows.get(unit, NO_ROWS)) for unit, before in written.items()]
+            changes = await asyncio.to_thread(differences, pairs)  # of a checkout this takes seconds
             try:
                 if changes:
                     report = await _taken(self._store.write(changes))
@@ -278,13 +277,11 @@ class GraphSync:
     async def _compute(self, *, exact: bool) -> None:
         """Brings `_rows` up to date; changes that arrive meanwhile are taken in."""
         now = self._clock.now()
-        until = time.perf_counter() + SLICE
+        slices = Slices()
         while self._files or self._calls or self._memories:
             steps = self._step(now, exact=exact or not self._built)
             while not _is_done(steps):
-                if time.perf_counter() > until:
-                    await asyncio.sleep(0)
-                    until = time.perf_counter() + SLICE
+                await slices.pause()
 
     def _step(self, now: datetime, *, exact: bool) -> Iterator[None]:
         """Does one file or memory, in steps after each of which the event loop may do something else."""
