@@ -10,8 +10,9 @@ from mnemolens.core.symbols import SymbolKey
 class ListedCode:
     """Files and symbols given as a list; fits `linking.SymbolLookup`."""
 
-    def __init__(self, files, symbols):
-        """`symbols`: {(file, qualname) or (file, qualname, ordinal): kind}."""
+    def __init__(self, files, symbols, means=None):
+        """`symbols`: {(file, qualname) or (file, qualname, ordinal): kind}; `means`: {(file, name): key}."""
+        self.means = {at: SymbolKey(*key) for at, key in (means or {}).items()}
         self.files = set(files) | {key[0] for key in symbols}
         self.kinds = {SymbolKey(*key): kind for key, kind in symbols.items()}
         self.by_name = defaultdict(list)
@@ -32,12 +33,16 @@ class ListedCode:
     def has_file(self, path):
         return path in self.files
 
+    def meaning(self, file, name, receiver):
+        return self.means.get((file, f"{receiver}.{name}" if receiver else name))
+
 
 @pytest.fixture
 def listed():
-    """Builds a `ListedCode` from `{"file::qualname": kind}` and more files."""
+    """Builds a `ListedCode` from `{"file::qualname": kind}`, files, {("file", "name"): what it means}."""
 
-    def build(symbols, files=()):
-        return ListedCode(files, {tuple(id_.split("::")): kind for id_, kind in symbols.items()})
+    def build(symbols, files=(), means=None):
+        split = {at: tuple(id_.split("::")) for at, id_ in (means or {}).items()}
+        return ListedCode(files, {tuple(id_.split("::")): kind for id_, kind in symbols.items()}, split)
 
     return build

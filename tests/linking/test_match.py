@@ -294,3 +294,83 @@ def test_a_megabyte_that_names_much(listed):
     text = " ".join(f"`do_it_{n % 50}` in C{n}.do_it_{n % 50} and src/m{n}.py" for n in range(20_000))
     found = match("", text, {"files": [f"src/m{n}.py" for n in range(5000)]}, code)
     assert 0 < len(found) <= 200
+
+
+RECEIVERS = {
+    "shop/requests.py::FixtureRequest": "class",
+    "shop/requests.py::FixtureRequest.getvalue": "method",
+    "shop/tmp.py::TempPathFactory": "class",
+    "shop/tmp.py::TempPathFactory.mktemp": "method",
+    "shop/legacy.py::TempdirFactory": "class",
+    "shop/legacy.py::TempdirFactory.mktemp": "method",
+    "shop/recorder.py::Warnings": "class",
+    "shop/recorder.py::Warnings.pop": "method",
+    "shop/lines.py::Lines": "class",
+    "shop/lines.py::Lines.str": "method",
+    "shop/lines.py::Lines.tolerance": "method",
+    "shop/lines.py::Lines.getcolumn": "method",
+    "shop/cli.py::shop": "function",
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "linked"),
+    [
+        ("request.getvalue() in a finalizer raises", {"shop/requests.py::FixtureRequest.getvalue"}),
+        ("tmp_path_factory.mktemp() is safe", {"shop/tmp.py::TempPathFactory.mktemp"}),
+        ("recorder.pop() takes the best one", {"shop/recorder.py::Warnings.pop"}),
+        ("box.pop() takes any", set()),
+        ("its str() is short, `x = list(map(str, y))` too", set()),
+        (
+            "We know that the Lines's tolerance is 0",
+            {"shop/lines.py::Lines", "shop/lines.py::Lines.tolerance"},
+        ),
+        ("getcolumn counts from 0", {"shop/lines.py::Lines.getcolumn"}),
+        ("tolerance is a virtue", set()),
+        ("see shop/legacy and all below it", set()),
+        ("Lines.options.verbose is an int", {"shop/lines.py::Lines"}),
+        ("os.path.pop and str.pop are not ours", set()),
+    ],
+)
+def test_what_stands_before_a_name_tells_whose_it_is(listed, content, linked):
+    found = match("", content, {}, listed(RECEIVERS))
+    assert {m.target.id for m in found if not m.candidate} == linked
+
+
+def test_a_method_of_several_named_classes_is_on_all_of_them(listed):
+    found = match(
+        "", "TempPathFactory and TempdirFactory differ in mktemp(): see below", {}, listed(RECEIVERS)
+    )
+    assert {m.target.id for m in found if not m.candidate} == {
+        "shop/tmp.py::TempPathFactory",
+        "shop/tmp.py::TempPathFactory.mktemp",
+        "shop/legacy.py::TempdirFactory",
+        "shop/legacy.py::TempdirFactory.mktemp",
+    }
+
+
+def test_a_module_gives_out_what_it_imports(listed):
+    code = listed(
+        {"_shop/run.py::main": "function", "_shop/cli.py::main": "function"},
+        ["shop/__init__.py"],
+        means={("shop/__init__.py", "main"): "_shop/cli.py::main"},
+    )
+    found = by_id(match("", "`shop.main` never returns", {}, code))
+    assert {id_: m.relevance for id_, m in found.items()} == {"_shop/cli.py::main": 0.8}
+
+
+def test_what_the_cursors_file_imports_decides(listed):
+    code = listed(SHOP, means={("src/shop.py", "retry"): "src/bank.py::Account.retry"})
+    found = match("", "`retry` is broken", {}, code, "src/shop.py")
+    assert {m.target.id for m in found if not m.candidate} == {"src/bank.py::Account.retry"}
+
+
+def test_where_text_and_cursor_disagree_nothing_is_linked(listed):
+    found = match("", "Unlike a Payment, `retry` here waits.", {}, listed(SHOP), "src/bank.py")
+    assert {m.target.id for m in found if not m.candidate} == {"src/pay.py::Payment"}
+
+
+def test_the_header_of_a_trace_is_no_class(listed):
+    text = 'Traceback (most recent call last):\n  File "src/pay.py", line 3, in charge'
+    found = match("", text, {}, listed({**SHOP, "src/code.py::Traceback": "class"}))
+    assert {m.target.id for m in found} == {"src/pay.py", "src/pay.py::charge"}

@@ -12,9 +12,12 @@ from mnemolens.codegraph.extract import extract
 from mnemolens.codegraph.index import CodeIndex
 from mnemolens.codegraph.languages import language_of
 from mnemolens.codegraph.languages.base import Language
+from mnemolens.codegraph.resolve import resolve
 from mnemolens.codegraph.tokens import (
     birth_of,
+    definitions_of,
     fingerprint_of,
+    grams_of,
     identifiers_of,
     likeness,
     neighbours_of,
@@ -22,7 +25,7 @@ from mnemolens.codegraph.tokens import (
 )
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Anchor, Birth, Origin
-from mnemolens.core.symbols import FileSymbols, Position, Range, Symbol, SymbolKey, SymbolKind
+from mnemolens.core.symbols import FileSymbols, Position, Range, Reference, Symbol, SymbolKey, SymbolKind
 from mnemolens.core.text import BinarySource, Text, decode_source
 from mnemolens.engine.documents import OpenDocuments
 from mnemolens.engine.loading import content_hash
@@ -39,7 +42,7 @@ _MAX_TEXTS = 16
 
 
 class Code:
-    """All that is asked about code: `placing.Code`, `links.CodeFacts` and `linking.SymbolLookup` in one.
+    """All that is asked about code: `placing.Code` and `linking.SymbolLookup` in one.
 
     Attributes:
         index: all symbols; of the open text where a document is open.
@@ -57,6 +60,7 @@ class Code:
         self._documents = documents
         self._texts: dict[str, Text] = {}
         self._looks: dict[tuple[SymbolKey, str], tuple[str, frozenset[str]]] = {}
+        self._grams: dict[tuple[SymbolKey, str], frozenset[int]] = {}
 
     # Symbols ----------------------------------------------------------------------------------------------
 
@@ -95,6 +99,11 @@ class Code:
         """Whether the file is there: indexed, open, or on disk."""
         return self.index.get(file) is not None or file in self._documents or self._on_disk(file)
 
+    def meaning(self, file: str, name: str, receiver: str) -> SymbolKey | None:
+        """What a name means at the top level of a file, imports followed."""
+        found = resolve(self.index, file, Reference(_FILE_START, name, receiver, -1))
+        return found.key if found is not None else None
+
     def in_scope(self, file: str) -> bool:
         """Whether the file lies in the folder that is indexed."""
         prefix = self._layout.prefix
@@ -127,8 +136,11 @@ class Code:
         return extract(text.data, language)
 
     def settled(self, file: str) -> bool:
-        """Whether verdicts may be judged on the file's text."""
-        return self._documents.is_settled(file)
+        """Whether verdicts may be judged on the file's text: it is quiet, and has no syntax error."""
+        if file in self._documents:
+            return self._documents.is_settled(file)
+        symbols = self.index.get(file)
+        return symbols is None or not symbols.partial
 
     def range_of(self, key: SymbolKey) -> Range | None:
         """Where the whole definition stands; a file's is its very start."""
@@ -199,6 +211,32 @@ class Code:
     def identifiers(self, key: SymbolKey) -> frozenset[str]:
         """The identifiers in the symbol's text now."""
         return self._look(key)[1]
+
+    def fingerprint(self, key: SymbolKey) -> str:
+        """The fingerprint of the symbol's text now; "" where it can't be read."""
+        return self._look(key)[0]
+
+    def grams(self, key: SymbolKey) -> frozenset[int]:
+        """The token 3-grams of the symbol's text now."""
+        symbol = self.index.symbol(key)
+        known = self._grams.get((key, symbol.body_hash)) if symbol is not None else None
+        return grams_of(self.fingerprint(key)) if known is None else known
+
+    def read_grams(self, file: str) -> None:
+        """Makes the 3-grams of all symbols of a file known in one parse, for a search through what is new."""
+        symbols, text, language = self.index.get(file), self._text(file), self._language(file)
+        if symbols is None or text is None or language is None or len(text) > _MAX_READ_NOW:
+            return
+        if len(self._grams) >= _MAX_REMEMBERED:
+            self._grams.clear()
+        found = definitions_of(text.data, language)
+        for at, symbol in enumerate(found.symbols.symbols):
+            key = SymbolKey(file, symbol.qualname, symbol.ordinal)
+            self._grams[key, symbol.body_hash] = found.grams_at(at)
+
+    def forget_grams(self) -> None:
+        """The search is over."""
+        self._grams.clear()
 
     def snippet_identifiers(self, anchor: Anchor) -> frozenset[str]:
         """The identifiers in the anchor's snippet."""

@@ -8,16 +8,24 @@ file the memory was captured in. What stays undecided is offered as a candidate.
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mnemolens.core.identifiers import is_common_word
 from mnemolens.core.memories import Evidence, LinkContext
 from mnemolens.core.symbols import CLASS_KINDS, FUNCTION_KINDS, SymbolKey
-from mnemolens.linking.mentions import mentions, name_parts, shape_of
+from mnemolens.linking.mentions import mentions, name_parts
 from mnemolens.linking.paths import Found, find_files, find_modules, metadata_paths, module_parts
+from mnemolens.linking.receivers import (
+    class_qualifies,
+    ends_with,
+    is_module,
+    module_qualifies,
+    module_suggests,
+    words_shared,
+)
 from mnemolens.linking.values import CANDIDATE_BELOW, Match, Mention, SymbolLookup
-from mnemolens.linking.vocabulary import FOREIGN
+from mnemolens.linking.vocabulary import BUILT_IN, FOREIGN
 
 ALL_RULES: frozenset[LinkContext] = frozenset(
     {"metadata_file_match", "content_name_match", "content_class_match", "content_file_match"}
@@ -36,6 +44,7 @@ _CANDIDATE = 0.45
 _WEAK = 0.4
 _SELF = frozenset({"self", "this", "cls", "super", "prototype", "globalThis"})
 _LEAD_IN = re.compile(r"\b(?:from|in|of|inside|within)\s+(?:the\s+)?`?([A-Za-z_][A-Za-z0-9_]*)")
+_VERB = re.compile(r"(?:add|get|make|parse|read|run|set|write)(?=[a-z]{4})")
 _NOUN = re.compile(
     r"(?:\(\))?`{0,2}\s?(?:(?P<function>function\b|\u51fd\u6570)|(?P<method>method\b|\u65b9\u6cd5)|(?P<class>class\b|\u7c7b))"
 )
@@ -182,7 +191,7 @@ class _Matching:
         if self._compared > MAX_COMPARED:
             return (), 0.0
         if mention.scope is not None:
-            scoped = tuple(p for p in places if self._in_scope(p, mention.scope) and _ends_with(p, parts))
+            scoped = tuple(p for p in places if self._in_scope(p, mention.scope) and ends_with(p, parts))
             if mention.rule == "symbol_id" and not scoped:
                 self._add_file_of(mention, mention.scope)
             if scoped or mention.rule in {"import", "symbol_id"}:
@@ -190,13 +199,26 @@ class _Matching:
         if len(parts) > 1:
             return self._qualified(mention, parts, places)
         if mention.rule == "word":
-            # A method is not named without its receiver, so a plain word means a function at most.
-            places = tuple(p for p in places if "." not in p.qualname and self._is_function(p))
-            return places, _PLAUSIBLE
+            functions = tuple(p for p in places if self._is_function(p))
+            # A method is hardly named without its receiver, unless its name is nothing but a name.
+            telling = len(functions) == 1 and _runs_together(mention.text)
+            return tuple(p for p in functions if telling or "." not in p.qualname), _PLAUSIBLE
+        places = self._bare(mention, places)
         visible = tuple(p for p in places if not self._is_local(p)) or places
         if len(visible) == 1 and not self._is_called(mention) and is_common_word(parts[0]):
             return visible, self._certainty_of_word(visible[0])
         return visible, SURE
+
+    def _bare(self, mention: Mention, places: tuple[SymbolKey, ...]) -> tuple[SymbolKey, ...]:
+        """Less what a name without a receiver can't mean, since it means something else."""
+        text = self._texts[mention.field]
+        if {text[mention.start - 1 : mention.start], text[mention.end : mention.end + 1]} & {"/", "\\"}:
+            places = tuple(p for p in places if mention.text not in p.file.split("/")[:-1])  # a folder
+        whole_span = text[mention.start - 1 : mention.start] == "`" == text[mention.end : mention.end + 1]
+        in_code = mention.rule == "call" or (mention.rule == "code_span" and not whole_span)
+        if in_code and mention.text in BUILT_IN:
+            places = tuple(p for p in places if "." not in p.qualname)  # `str()` is no `LineMatcher.str`
+        return places
 
     def _certainty_of_word(self, place: SymbolKey) -> float:
         """How certain an English word in a code span means this symbol: it may be a variable as well."""
@@ -209,28 +231,60 @@ class _Matching:
         self, mention: Mention, parts: tuple[str, ...], places: tuple[SymbolKey, ...]
     ) -> tuple[tuple[SymbolKey, ...], float]:
         """A dotted name: by its qualifiers, else by what is known of its receiver."""
-        receiver = parts[-2]
-        for qualifies in (_ends_with, _module_qualifies, _receiver_qualifies):
+        if mention.rule == "possessive":
+            return tuple(place for place in places if ends_with(place, parts)), SURE
+        if (exported := self._exported(parts)) is not None:
+            return (exported,), SURE
+        for qualifies in (ends_with, module_qualifies, class_qualifies):
             if qualified := tuple(place for place in places if qualifies(place, parts)):
                 return qualified, SURE
-        if self._is_class(receiver):
-            methods = tuple(place for place in places if "." in place.qualname)
-            inherited = methods, _PLAUSIBLE if len(methods) == 1 else _CANDIDATE
-            return inherited if methods else (self._places(receiver), SURE)
+        methods = tuple(place for place in places if "." in place.qualname)
+        if methods and self._is_class(parts[-2]):
+            return methods, _PLAUSIBLE if len(methods) == 1 else _CANDIDATE
+        if not methods and (owner := next(filter(self._is_class, parts[-2::-1]), None)) is not None:
+            return self._places(owner), SURE
         if not places and parts[0] not in FOREIGN:
             self._add_module(mention, parts)
-        if not places or parts[0] in FOREIGN:
-            return (), 0.0
-        distinctive = shape_of(parts[-1]) in {"snake_case", "camel_case", "pascal_case"}
-        return places, _PROBABLE if distinctive else _WEAK
+        return ((), 0.0) if parts[0] in FOREIGN else self._of_unknown_receiver(parts, places)
+
+    def _of_unknown_receiver(
+        self, parts: tuple[str, ...], places: tuple[SymbolKey, ...]
+    ) -> tuple[tuple[SymbolKey, ...], float]:
+        """A member of what is no class: of the class that the receiver's name suggests, else the only one."""
+        methods = tuple(place for place in places if "." in place.qualname)
+        said = max((words_shared(place, parts) for place in methods), default=0)
+        suggested = tuple(place for place in methods if said and words_shared(place, parts) == said)
+        suggested = suggested or tuple(place for place in methods if module_suggests(place, parts))
+        if len(suggested) == 1:
+            return suggested, _PROBABLE
+        telling = not is_common_word(parts[-1]) and (len(places) == 1 or len(methods) > 1)
+        return methods or places, _PROBABLE if telling else _WEAK
+
+    def _exported(self, parts: tuple[str, ...]) -> SymbolKey | None:
+        """What a module gives out under this name, be it defined elsewhere: `pytest.fixture`."""
+        for cut in range(len(parts) - 1, 0, -1):
+            files = find_modules(parts[:cut], self._lookup)
+            if len(files) == 1 and parts[0] not in FOREIGN:
+                return self._meaning(files[0], parts[cut:])
+        return None
+
+    def _meaning(self, file: str, parts: tuple[str, ...]) -> SymbolKey | None:
+        """What the name means in a file, as one of the places of that name."""
+        found = self._lookup.meaning(file, parts[-1], ".".join(parts[:-1]))
+        if found is None:
+            return None
+        same = (place for place in self._places(parts[-1]) if place[:2] == found[:2])
+        return next(same, None)
 
     def _narrow(
         self, mention: Mention, places: tuple[SymbolKey, ...], *, use_other_names: bool
     ) -> tuple[tuple[SymbolKey, ...], float]:
         """Of several places, those that the rest of the memory speaks for, and how certain that is."""
         near = self._near_file(mention)
+        imported = self._meaning(self._origin, name_parts(mention.text)) if self._origin else None
         steps: list[tuple[float, Callable[[SymbolKey], bool]]] = [
             (SURE, lambda p: p.file == near),
+            (SURE, lambda p: p == imported),
             (_PROBABLE, lambda p: self._noun_fits(mention, p)),
             (SURE, lambda p: p.file in self._metadata_files),
             (SURE, lambda p: not self._class_names.isdisjoint(p.qualname.split(".")[:-1])),
@@ -241,20 +295,27 @@ class _Matching:
             steps += [
                 (SURE, lambda p: p in self._sure),
                 (_PROBABLE, lambda p: not self._capitalised_words().isdisjoint(p.qualname.split(".")[:-1])),
-                (_PROBABLE, lambda p: p.file in sure_files),
+                (_PROBABLE, lambda p: p.file in sure_files and len(places) <= MAX_CANDIDATES),
                 (_PLAUSIBLE, lambda p: module_parts(p.file)[-1] in self._led_in_words()),
                 (_PROBABLE, lambda p: p.file == self._origin),
                 (_PLAUSIBLE, lambda p: not _IN_TESTS.search(p.file)),
             ]
+        written_beside = 4  # the steps that outweigh the cursor
+        at_origin = {p for p in places if p.file == self._origin and len(name_parts(mention.text)) == 1}
         certainty = 1.0
-        for strength, speaks_for in steps:
+        for number, (strength, speaks_for) in enumerate(steps):
             kept = tuple(p for p in places if speaks_for(p))
             if kept and len(kept) < len(places):
                 places, certainty = kept, min(certainty, strength)
+                if number >= written_beside and at_origin and at_origin.isdisjoint(kept):
+                    certainty = min(certainty, _CANDIDATE)  # the text says one thing, the cursor another
             if len(places) == 1:
                 return places, certainty
         named_files = self._metadata_files | self._text_files
         if all(p.file in named_files for p in places) and len({p.file for p in places}) == len(places):
+            return places, _PLAUSIBLE
+        owners = {p.qualname.rpartition(".")[0] for p in places}
+        if owners <= self._class_names and len(owners) == len(places):
             return places, _PLAUSIBLE
         return places, _CANDIDATE
 
@@ -291,7 +352,7 @@ class _Matching:
             scope = scope.replace("\\", "/").lstrip("./").replace("/", ".")
         elif place.file == scope or place.file.endswith("/" + scope):
             return True
-        return _is_module(place.file, tuple(part for part in scope.split(".") if part))
+        return is_module(place.file, tuple(part for part in scope.split(".") if part))
 
     def _capitalised_words(self) -> frozenset[str]:
         """Words that may name a class, too common to be linked but good enough to decide."""
@@ -372,48 +433,15 @@ class _Matching:
             self.found[new.target] = new
 
 
+def _runs_together(word: str) -> bool:
+    """Whether a lower-case word is a verb and a noun without a gap, as only names are: `getoption`."""
+    verb = _VERB.match(word)
+    return verb is not None and is_common_word(word[verb.end() :])
+
+
 def _evidence(mention: Mention) -> Evidence:
     return Evidence(mention.field, mention.start, mention.end, mention.rule, mention.text)
 
 
 def _names_class(mention: Mention) -> bool:
     return mention.rule != "word" and not (mention.rule == "capitalised" and is_common_word(mention.text))
-
-
-def _ends_with(key: SymbolKey, parts: tuple[str, ...]) -> bool:
-    wanted = ".".join(parts)
-    return key.qualname == wanted or key.qualname.endswith("." + wanted)
-
-
-def _module_qualifies(key: SymbolKey, parts: tuple[str, ...]) -> bool:
-    """Whether leading parts are the file's module and the rest the symbol: `src.utils.join`, `utils.join`."""
-    return any(
-        key.qualname == ".".join(parts[cut:]) and _is_module(key.file, parts[:cut])
-        for cut in range(len(parts) - 1, 0, -1)
-    )
-
-
-def _is_module(file: str, wanted: tuple[str, ...]) -> bool:
-    """Whether a dotted module name means this file, or the package it lies in (which may re-export).
-
-    The project's own top package may have another name on disk (`shop.cli` in `src/cli`), so the first part
-    is optional unless it leads out of the project.
-    """
-    module = module_parts(file)
-    shorter = wanted[1:] if wanted and wanted[0] not in FOREIGN else ()
-    return any(
-        own[-len(dotted) :] == dotted
-        for dotted in (wanted, shorter)
-        if dotted
-        for own in (module, module[:-1])
-    )
-
-
-def _receiver_qualifies(key: SymbolKey, parts: tuple[str, ...]) -> bool:
-    """Whether the receiver is called like the method's class: `user.validate()`, `db_client.connect()`."""
-    owner = key.qualname.split(".")[-2:-1]
-    return bool(owner) and _folded(owner) == _folded(parts[-2:-1])
-
-
-def _folded(names: Iterable[str]) -> str:
-    return "".join(names).replace("_", "").lower()

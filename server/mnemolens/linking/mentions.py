@@ -34,6 +34,7 @@ _TOKEN = re.compile(
       (?P<url>{_BEFORE}[A-Za-z][A-Za-z0-9+.\-]{{1,15}}://[^\s<>`"'()\[\]{{}}]*+)
     | (?P<email>(?<![A-Za-z0-9._%+\-])[A-Za-z0-9._%+\-]{{1,64}}+@[A-Za-z0-9\-]++(?:\.[A-Za-z0-9\-]++)+)
     | (?P<py_frame>File\ "(?P<py_file>[^"\n]{{1,500}})",\ line\ \d{{1,9}}(?:,\ in\ (?P<py_name>{_NAME}))?)
+    | (?P<header>Traceback\ \(most\ recent\ call\ last\))
     | (?P<js_frame>{_BEFORE}at\ (?:async\ )?(?:new\ )?(?P<js_name>[A-Za-z_$][\w$.]*+)(?:\ \[as\ [\w$]+\])?
         \ \((?P<js_file>[^()\s]{{1,500}}?)(?::\d{{1,9}}){{1,2}}\))
     | (?P<import>{_BEFORE}from[ \t]+(?P<module>\.{{0,3}}{_NAME}(?:\.{_NAME})*+)[ \t]+import[ \t]+\(?
@@ -57,7 +58,8 @@ _ROLE_TARGET = re.compile(r"[~!]?([^<>]*)$|[^<>]*<[~!]?([^<>]+)>$")
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})(?:[ \t]+\"[^\"\n]{0,200}\")?\)")
 _PLURAL = re.compile(r"\((?:e?s|ies|e?d|ing|e?r|ly|n)\)")
 _SLASHES = re.compile(r"([\\/])")
-_SEPARATORS = re.compile(r"\.|::|#")
+_SEPARATORS = re.compile(r"\.|::|#|['\u2019]s\s")
+_POSSESSIVE = re.compile(rf"['\u2019]s[ \t]{_NAME}{_AFTER}(?!\()")
 _HAS_EXTENSION = re.compile(rf"{_EXTENSION}$")
 _WORDS_IN_SPAN = re.compile(rf"({IDENTIFIER})\s+(?={IDENTIFIER})")
 _BEFORE_FIRST_WORD = frozenset(" \t\"'*_#>-\u2022([\u201c\u2018")
@@ -221,6 +223,8 @@ class _Reader:
             self._seen_words.add(text)
         if rule:
             yield self._mention(start, end, rule)
+        if rule in {"capitalised", "pascal_case"} and (of := _POSSESSIVE.match(self._text, end)):
+            yield self._mention(start, of.end(), "possessive")
 
     def _is_foreign_call(self, start: int, name: str, place: "_Place") -> bool:
         """Whether a call is probably not the project's: a built-in in a code block, `", ".join(…)`."""

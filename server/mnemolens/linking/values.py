@@ -20,7 +20,7 @@ class Mention:
         start: code point offset in that field, `end` exclusive.
         rule: how it was recognised: "code_span", "call", "role", "stack_trace", "import",
             "symbol_id", "markdown_link", "dotted", "snake_case", "camel_case", "pascal_case",
-            "capitalised", "word", "path".
+            "capitalised", "word", "possessive" (`Class's member`), "path".
         text: the name, the dotted names, or the path.
         marked: written as code or called, so that it means code even if it is an English word.
         scope: path or dotted module that it was written with (`from scope import text`, `scope::text`).
@@ -66,3 +66,6 @@ class SymbolLookup(Protocol):
 
     def has_file(self, path: str) -> bool:
         """Whether a file of exactly that path is indexed."""
+
+    def meaning(self, file: str, name: str, receiver: str) -> SymbolKey | None:
+        """What `name`, or `receiver.name`, means at the top level of a file, imports followed."""
