@@ -358,6 +358,41 @@ def agents(*, as_json: Json = False, root: Root = None) -> int:
 @command(
     app,
     _REPAIR,
+    (
+        "mnemolens track HEAD~20 HEAD",
+        "mnemolens track ../shop-1.0 ../shop-1.1 --json",
+    ),
+)
+def track(
+    old: Annotated[
+        str,
+        typer.Argument(
+            metavar="OLD", show_default=False, help="A folder, or a git revision of this repository."
+        ),
+    ],
+    new: Annotated[
+        str,
+        typer.Argument(metavar="NEW", show_default=False, help="What to compare it with, of the same kind."),
+    ],
+    *,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also what is as it was; --json always tells it.")
+    ] = False,
+    as_json: Json = False,
+    root: Root = None,
+) -> int:
+    """Say what became of every definition, and what would become of the memories on them.
+
+    Where both names are folders, folders are compared; ./NAME always is one. Nothing is changed.
+    """
+    from mnemolens.cli import tracking
+
+    return tracking.run(root, old, new, everything=everything, as_json=as_json)
+
+
+@command(
+    app,
+    _REPAIR,
     ("mnemolens confirm 7XK2M4QF",),
 )
 def confirm(

@@ -14,7 +14,7 @@ from collections.abc import Container, Iterable, Iterator
 from mnemolens.codegraph.tokens import dice
 from mnemolens.codegraph.track_known import known_anchor, known_file, known_symbol
 from mnemolens.codegraph.track_pool import Finder, Indexed, Listed, Pool
-from mnemolens.codegraph.track_score import WEIGHTS, Place, Weights, place_of, score
+from mnemolens.codegraph.track_score import WEIGHTS, Place, Weights, common_end, place_of, score
 from mnemolens.codegraph.track_values import (
     LIKELY,
     MAX_CANDIDATES,
@@ -37,6 +37,15 @@ UNLIKE = 0.25
 
 LONG = 36
 """Tokens above which two definitions that are so unlike are two."""
+
+HOLLOW = 0.5
+"""Likeness below which a definition may have given what it did to one that it calls now."""
+
+INSIDE = 0.65
+"""Likeness from which that one has it."""
+
+CLEARLY = 0.3
+"""How much more alike it must be than what is left."""
 
 MARGIN = 0.02
 """Two candidates whose scores are this close are equal."""
@@ -90,6 +99,7 @@ class _Tracking:
         taken: {new key: old key}.
         places: {what encloses old definitions: what it has become}.
         doubted: {old key: the new one of that key, which is unlike it}.
+        hollow: {old key: (the new one of that key, less alike than an edit would leave it, likeness)}.
         ties: {old key: new ones that are equally near}.
         seen: {old key: places with what speaks for them}, to be offered should nothing be found.
     """
@@ -109,8 +119,9 @@ class _Tracking:
         self.taken: dict[SymbolKey, SymbolKey] = {}
         self.places: dict[Place, Place] = {}
         self.doubted: dict[SymbolKey, Known] = {}
+        self.hollow: dict[SymbolKey, tuple[Known, float]] = {}
         self.ties: dict[SymbolKey, list[Known]] = {}
-        self.finder: Finder = lambda _: ()
+        self.finder: Finder = lambda *_: ()
         self.seen: dict[SymbolKey, dict[SymbolKey, float]] = defaultdict(dict)
 
     def run(self) -> None:
@@ -118,6 +129,7 @@ class _Tracking:
         self.by_key()
         self.by_hash("full_hash")
         self.by_hash("body_hash")
+        self.by_call()
         self.by_parent()
         self.finder = self.pool.finder(lambda key: key not in self.taken and key not in self.occupied)
         for least in (SURE, LIKELY):  # what is sure tells where the rest may be
@@ -167,6 +179,27 @@ class _Tracking:
             self.doubted[old.key] = new
         else:
             self.take(old, new, "same", SCORES["same"])
+        if likeness is not None and likeness < HOLLOW:
+            self.hollow[old.key] = new, likeness
+
+    def by_call(self) -> None:
+        """Each that was made a shell: what it did is now in a new definition that the old key's one calls."""
+        for key, (shell, likeness) in sorted(self.hollow.items()):
+            old, calls = self.old[key], shell.calls()
+            if old.key in self.found and self.found[key][0] != shell:
+                continue
+            inside = [
+                (worth, new)
+                for name in sorted(calls)
+                for new in self.pool.named(name)
+                if new.key not in self.old and self.fits(old, new)
+                if (worth := self.likeness(old, new) or 0.0) >= max(INSIDE, likeness + CLEARLY)
+            ]
+            if inside:
+                worth, new = max(inside, key=lambda pair: (pair[0], pair[1].key))
+                if key in self.found:
+                    del self.taken[self.found[key][0].key]
+                self.take(old, new, "similar", worth)
 
     def by_hash(self, stage: Stage) -> None:
         """Each whose text stands elsewhere, unless several are equally near."""
@@ -304,18 +337,19 @@ class _Tracking:
         return found.values()
 
     def says_enough(self, old: Known, new: Known) -> bool:
-        """Whether an equal hash is enough: the body is long, or the place agrees."""
+        """Whether a like body says anything: it is long, or the name or the place agrees."""
         if body_tokens(new) >= SHORT_BODY or old.key.name == new.key.name:
             return True
         return place_of(old.key) == place_of(new.key) and any(self.beside(old, new))
 
     def agreement(self, old: Known, new: Known) -> int:
-        """How well the places of two agree: name, then parent, then file, then neighbours."""
+        """How well the places of two agree: name, parent, its name, path, neighbours, in this order."""
         here, there = place_of(old.key), place_of(new.key)
         return (
-            16 * (old.key.name == new.key.name)
-            + 8 * (here == there)
-            + 4 * (old.key.file == new.key.file)
+            256 * (old.key.name == new.key.name)
+            + 128 * (here == there)
+            + 64 * (here[1] == there[1])
+            + 16 * common_end(old.key.file, new.key.file)
             + sum(self.beside(old, new))
         )
 
@@ -327,12 +361,15 @@ class _Tracking:
         )
 
     def nearby(self, old: Known) -> Iterable[Known]:
-        """The new ones whose likeness is worth looking at, by key."""
-        found = {new.key: new for new in self.finder(old)}
+        """Those whose likeness is worth looking at; not what was doubted, as name and place would win."""
         doubted = self.doubted.get(old.key)
-        if doubted is not None:
-            found[doubted.key] = doubted
-        return [new for new in found.values() if self.fits(old, new) and new.grams()]
+        files = {old.key.file, self.moved(place_of(old.key))[0]}
+        near = self.finder(old, files)
+        return [
+            new
+            for new in near
+            if new != doubted and self.fits(old, new) and self.says_enough(old, new) and new.grams()
+        ]
 
     def score(self, old: Known, new: Known) -> float:
         """What speaks for one having become the other."""

@@ -87,4 +87,5 @@ def _known(
         symbol.signature,
         neighbours,
         grams=cache(grams),
+        calls=lambda: frozenset(call.name for call in symbols.calls if call.caller == at),
     )

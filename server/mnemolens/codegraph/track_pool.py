@@ -5,7 +5,7 @@ handful of old definitions can be looked for among a hundred thousand.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from mnemolens.codegraph.index import CodeIndex
 from mnemolens.codegraph.track_known import known_symbol
@@ -21,12 +21,15 @@ _RAREST = 32
 _MOST_ALIKE = 16
 """Candidates that are compared in full."""
 
-_SIZE_RATIO = 3.0
+_MOST_LOOKED_THROUGH = 5_000
+"""Definitions in changed files whose grams are asked for."""
+
+_SIZE_RATIO = 3
 """A definition this much longer or shorter can't be half alike."""
 
 
-Finder = Callable[[Known], Iterable[Known]]
-"""Those that an old definition may have become; only their likeness can tell."""
+Finder = Callable[[Known, Collection[str]], Iterable[Known]]
+"""Those that an old definition may have become, in these files if in any; only their likeness can tell."""
 
 
 class _ByGram:
@@ -42,7 +45,7 @@ class _ByGram:
             for gram in known.grams():
                 self._with_gram[gram].append(known)
 
-    def __call__(self, old: Known) -> Iterable[Known]:
+    def __call__(self, old: Known, _files: Collection[str]) -> Iterable[Known]:
         """The likeliest, by key."""
         shelves = [shelf for gram in old.grams() if (shelf := self._with_gram.get(gram)) is not None]
         shelves.sort(key=len)
@@ -60,10 +63,12 @@ class Listed:
     def __init__(self, definitions: Iterable[Known]) -> None:
         self._at = {known.key: known for known in sorted(definitions, key=lambda known: known.key)}
         self._homonyms: dict[tuple[str, str], list[Known]] = defaultdict(list)
+        self._named: dict[str, list[Known]] = defaultdict(list)
         self._full: dict[str, list[Known]] = defaultdict(list)
         self._body: dict[str, list[Known]] = defaultdict(list)
         for known in self._at.values():
             self._homonyms[known.key.file, known.key.qualname].append(known)
+            self._named[known.key.name].append(known)
             if known.full_hash:
                 self._full[known.full_hash].append(known)
             if known.body_hash:
@@ -76,6 +81,10 @@ class Listed:
     def homonyms(self, key: SymbolKey) -> Sequence[Known]:
         """All of the same file and qualname, by ordinal."""
         return self._homonyms.get((key.file, key.qualname), ())
+
+    def named(self, name: str) -> Iterable[Known]:
+        """All of that own name."""
+        return self._named.get(name, ())
 
     def with_full(self, full_hash: str) -> Iterable[Known]:
         """All of that full hash."""
@@ -95,16 +104,23 @@ class Listed:
 
 
 class Indexed:
-    """The definitions of a `CodeIndex`.
+    """The definitions of a `CodeIndex`."""
 
-    Args:
-        index: all files' symbols.
-        grams: a symbol's token 3-grams now; asked for anchored symbols' candidates only.
-    """
+    def __init__(
+        self, index: CodeIndex, grams: Callable[[SymbolKey], Grams], changed: Iterable[str] = ()
+    ) -> None:
+        """Looks in an index.
 
-    def __init__(self, index: CodeIndex, grams: Callable[[SymbolKey], Grams]) -> None:
+        Args:
+            index: all files' symbols.
+            grams: a symbol's token 3-grams now; asked for where only likeness can tell, of candidates only.
+            changed: files that are new or other than when the old definitions were there: what is in these
+                is looked through for what stands nowhere under its name. Without them only the old file,
+                what it has become, and equal names are.
+        """
         self._index = index
         self._grams = grams
+        self._changed = tuple(changed)
 
     def get(self, key: SymbolKey) -> Known | None:
         """The definition of that key."""
@@ -124,6 +140,10 @@ class Indexed:
                 break
         return found
 
+    def named(self, name: str) -> Iterable[Known]:
+        """All of that own name."""
+        return self._all(self._index.keys_named(name))
+
     def with_full(self, full_hash: str) -> Iterable[Known]:
         """All of that full hash."""
         return self._all(self._index.keys_with_full(full_hash))
@@ -132,9 +152,24 @@ class Indexed:
         """All of that body hash."""
         return self._all(self._index.keys_with_body(body_hash))
 
-    def finder(self, free: Callable[[SymbolKey], bool]) -> "Finder":  # noqa: ARG002
-        """None yet."""
-        return lambda _: ()
+    def finder(self, free: Callable[[SymbolKey], bool]) -> "Finder":
+        """Finds what an old definition may have become, among those that are free now."""
+        keys = [key for file in self._changed for key in self._index.keys_of(file) if free(key)]
+        by_gram = _ByGram(self._all(keys[:_MOST_LOOKED_THROUGH]))
+
+        def find(old: Known, files: Collection[str]) -> Iterable[Known]:
+            near = {key for file in files for key in self._index.keys_of(file)}
+            near.update(self._index.keys_named(old.key.name))
+            likely = [
+                known for known in self._all(key for key in near if free(key)) if _half_as_long(old, known)
+            ]
+            likely.sort(
+                key=lambda known: (known.key.name != old.key.name, _difference(old, known), known.key)
+            )
+            found = {known.key: known for known in (*likely[:_MOST_LOOKED_AT], *by_gram(old, files))}
+            return [known for _, known in sorted(found.items())]
+
+        return find
 
     def everything(self) -> Iterable[Known]:
         """None: an index is only asked."""
@@ -142,6 +177,16 @@ class Indexed:
 
     def _all(self, keys: Iterable[SymbolKey]) -> Iterator[Known]:
         return (known for key in sorted(keys) if (known := self.get(key)) is not None)
+
+
+def _difference(old: Known, new: Known) -> int:
+    return abs(old.token_count - new.token_count)
+
+
+def _half_as_long(old: Known, new: Known) -> bool:
+    """Whether the lengths allow for being half alike."""
+    shorter, longer = sorted((old.token_count, new.token_count))
+    return longer <= _SIZE_RATIO * shorter
 
 
 Pool = Listed | Indexed

@@ -24,7 +24,8 @@ class Weights(NamedTuple):
         same_name: an equal name.
         alike_name: times the share of words that two different names have in common.
         parent: the same enclosing definition, or what that has become.
-        file: only the same file, or what that has become.
+        file: only the same file, or what that has become; only an enclosing definition of the same name.
+        path: of another place, each of up to three last parts of the path that are the same.
         neighbour: each of the two definitions beside it is the same, or what that has become.
     """
 
@@ -33,10 +34,13 @@ class Weights(NamedTuple):
     alike_name: float = 0.15
     parent: float = 0.10
     file: float = 0.05
+    path: float = 0.025
     neighbour: float = 0.10
 
 
 WEIGHTS = Weights()
+
+_PARTS = 3
 
 
 def place_of(key: SymbolKey) -> Place:
@@ -85,12 +89,24 @@ def place_score(
     here, there = moved(place_of(old.key)), place_of(new.key)
     if here != there:
         file, _ = moved((old.key.file, ""))
-        return weights.file if file == new.key.file else 0.0
+        same_outer = bool(here[1]) and here[1] == there[1]
+        path = weights.path * common_end(old.key.file, new.key.file)
+        return weights.file * ((file == new.key.file) + same_outer) + path
     beside = sum(
         bool(then) and became(SymbolKey(old.key.file, then)) == SymbolKey(new.key.file, now)
         for then, now in zip(old.neighbours, new.neighbours, strict=True)
     )
     return weights.parent + weights.neighbour * beside
+
+
+def common_end(first: str, second: str) -> int:
+    """How many of the last three parts of two paths are equal, from the end."""
+    count = 0
+    for a, b in zip(first.rsplit("/", 3)[::-1], second.rsplit("/", 3)[::-1], strict=False):
+        if a != b or count == _PARTS:
+            break
+        count += 1
+    return count
 
 
 @lru_cache(maxsize=65536)

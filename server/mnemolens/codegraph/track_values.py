@@ -30,6 +30,10 @@ def _unknown() -> Grams:
     return NO_GRAMS
 
 
+def _none() -> frozenset[str]:
+    return frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """One definition as an index or a birth record knows it; `kind` "file" and no qualname for a file.
@@ -42,6 +46,7 @@ class Known:
         refused: of an old one, places that the user said it is not at.
         grams: its token 3-grams, asked for where hashes don't decide. Empty means that they can't be had:
             such a definition is found by its key, hashes and parent only.
+        calls: of a new one, the names of what it calls.
     """
 
     key: SymbolKey
@@ -54,6 +59,7 @@ class Known:
     other_hashes: frozenset[str] = frozenset()
     refused: frozenset[SymbolKey] = frozenset()
     grams: Callable[[], Grams] = field(default=_unknown, compare=False, repr=False)
+    calls: Callable[[], frozenset[str]] = field(default=_none, compare=False, repr=False)
 
 
 class Candidate(NamedTuple):
