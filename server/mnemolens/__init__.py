@@ -9,44 +9,80 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = [
+    "ActivatedNode",
     "CodeGraph",
     "GraphUnavailable",
+    "HierarchicalRetriever",
     "InvalidArgument",
     "KuzuBackend",
+    "MemoryCluster",
+    "MemoryEdge",
+    "MemoryEdgeType",
     "MemoryEntry",
+    "MemoryGraph",
+    "MemoryGraphNodeMeta",
+    "MemoryLayer",
     "MemoryQuery",
+    "MemoryStorage",
+    "MemoryTrace",
     "MemoryType",
     "MnemolensError",
     "NotFound",
     "SessionInfo",
+    "SpreadingActivationConfig",
     "StoreError",
+    "StoredMemory",
+    "TimeDecayMemoryManager",
     "__version__",
 ]
 
 if TYPE_CHECKING:
     from mnemolens.api.backend import KuzuBackend
     from mnemolens.api.code_graph import CodeGraph
-    from mnemolens.api.models import MemoryEntry, MemoryQuery, MemoryType, SessionInfo
-    from mnemolens.core.errors import (
-        GraphUnavailable,
-        InvalidArgument,
-        MnemolensError,
-        NotFound,
-        StoreError,
+    from mnemolens.api.graph_values import (
+        ActivatedNode,
+        MemoryCluster,
+        MemoryEdge,
+        MemoryEdgeType,
+        MemoryGraphNodeMeta,
+        SpreadingActivationConfig,
     )
+    from mnemolens.api.memory_graph import MemoryGraph
+    from mnemolens.api.memory_storage import MemoryStorage, StoredMemory
+    from mnemolens.api.models import MemoryEntry, MemoryQuery, MemoryType, SessionInfo
+    from mnemolens.api.time_decay import (
+        HierarchicalRetriever,
+        MemoryLayer,
+        MemoryTrace,
+        TimeDecayMemoryManager,
+    )
+    from mnemolens.core.errors import GraphUnavailable, InvalidArgument, MnemolensError, NotFound, StoreError
 
 _LOADED_FROM = {
+    "ActivatedNode": "mnemolens.api.graph_values",
     "CodeGraph": "mnemolens.api.code_graph",
     "GraphUnavailable": "mnemolens.core.errors",
+    "HierarchicalRetriever": "mnemolens.api.time_decay",
     "InvalidArgument": "mnemolens.core.errors",
     "KuzuBackend": "mnemolens.api.backend",
+    "MemoryCluster": "mnemolens.api.graph_values",
+    "MemoryEdge": "mnemolens.api.graph_values",
+    "MemoryEdgeType": "mnemolens.api.graph_values",
     "MemoryEntry": "mnemolens.api.models",
+    "MemoryGraph": "mnemolens.api.memory_graph",
+    "MemoryGraphNodeMeta": "mnemolens.api.graph_values",
+    "MemoryLayer": "mnemolens.api.time_decay",
     "MemoryQuery": "mnemolens.api.models",
+    "MemoryStorage": "mnemolens.api.memory_storage",
+    "MemoryTrace": "mnemolens.api.time_decay",
     "MemoryType": "mnemolens.api.models",
     "MnemolensError": "mnemolens.core.errors",
     "NotFound": "mnemolens.core.errors",
     "SessionInfo": "mnemolens.api.models",
+    "SpreadingActivationConfig": "mnemolens.api.graph_values",
     "StoreError": "mnemolens.core.errors",
+    "StoredMemory": "mnemolens.api.memory_storage",
+    "TimeDecayMemoryManager": "mnemolens.api.time_decay",
 }
 
 

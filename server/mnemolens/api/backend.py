@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -69,6 +70,11 @@ class KuzuBackend:
     ) -> None:
         self.close()
 
+    @property
+    def path(self) -> Path:
+        """The store's folder."""
+        return self._place.store
+
     # Opening and closing ----------------------------------------------------------------------------------
 
     def initialize(self) -> None:
@@ -123,7 +129,7 @@ class KuzuBackend:
             if self._links:
                 shared.index_known_code()
             workspace = shared.workspace
-            await _written(shared, lambda: workspace.store(request, _now(), link=self._links))
+            await written(shared, lambda: workspace.store(request, _now(), link=self._links))
 
         shared.call(work)
         return True
@@ -149,7 +155,7 @@ class KuzuBackend:
                 return Write((), lambda: False)
             return _answering(shared.workspace.overwrite(request, _now()), True)
 
-        return shared.call(lambda: _written(shared, plan))
+        return shared.call(lambda: written(shared, plan))
 
     def retrieve_memories(self, query: MemoryQuery | None = None) -> list[MemoryEntry]:
         """The memories that fulfil a query, the newest first. Writes nothing, no access times either.
@@ -233,7 +239,7 @@ class KuzuBackend:
                 return Write((), lambda: 0)
             return _answering(shared.workspace.forget(memory_id, _now()), 1)
 
-        return shared.call(lambda: _written(shared, plan))
+        return shared.call(lambda: written(shared, plan))
 
     def restore_memory(self, memory_id: str) -> int:
         """Brings a deleted memory back; one that has expired meanwhile no longer expires.
@@ -254,7 +260,7 @@ class KuzuBackend:
                 return Write((), lambda: 0)
             return _answering(shared.workspace.restore(memory_id, _now()), 1)
 
-        return shared.call(lambda: _written(shared, plan))
+        return shared.call(lambda: written(shared, plan))
 
     def cleanup_expired(self) -> int:
         """Deletes all memories that have expired; `restore_memory` brings each back.
@@ -266,7 +272,7 @@ class KuzuBackend:
             StoreError: the store can't be written, or the backend is closed.
         """
         shared = self._open()
-        return shared.call(lambda: _written(shared, lambda: shared.workspace.forget_expired(_now())))
+        return shared.call(lambda: written(shared, lambda: shared.workspace.forget_expired(_now())))
 
     # Sessions and figures ---------------------------------------------------------------------------------
 
@@ -320,7 +326,7 @@ class KuzuBackend:
         """
         text("session_id", session_id)
         shared = self._open()
-        return shared.call(lambda: _written(shared, lambda: shared.workspace.forget_session(session_id)))
+        return shared.call(lambda: written(shared, lambda: shared.workspace.forget_session(session_id)))
 
     def get_stats(self) -> dict[str, Any]:
         """Figures of what is neither deleted nor expired.
@@ -358,7 +364,7 @@ class KuzuBackend:
         return shared.call(work)
 
 
-async def _written(shared: SharedWorkspace, plan: Callable[[], Write[T]]) -> T:
+async def written(shared: SharedWorkspace, plan: Callable[[], Write[T]]) -> T:
     """Plans a write on what everybody has written until now, and carries it out."""
     async with shared.writing:
         await shared.workspace.note_author()

@@ -54,6 +54,7 @@ def list_request(query: object) -> ListRequest:
     if not isinstance(query, MemoryQuery):
         raise InvalidArgument("query", f"must be a MemoryQuery, not {type(query).__name__}")
     tags = _list("tags", query.tags)
+    least = None if query.min_importance is None else share("min_importance", query.min_importance)
     limit = None if query.limit is None else number("limit", query.limit, 1)
     return ListRequest(
         type=None if query.memory_type is None else _memory_type(query.memory_type),
@@ -61,7 +62,7 @@ def list_request(query: object) -> ListRequest:
         session_id=_optional_text("session_id", query.session_id),
         agent_id=_optional_text("agent_id", query.agent_id),
         text=_optional_text("content_search", query.content_search),
-        min_importance=_importance(query.min_importance),
+        min_importance=least,
         created_after=moment("created_after", query.created_after),
         created_before=moment("created_before", query.created_before),
         include_expired=_flag("include_expired", query.include_expired),
@@ -135,6 +136,17 @@ def number(name: str, value: object, least: int) -> int:
     return value
 
 
+def share(name: str, value: object) -> float:
+    """`value` where it is a number from 0 to 1.
+
+    Raises:
+        InvalidArgument: it is something else.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidArgument(name, f"must be a number from 0 to 1, not {value!r}")
+    return value
+
+
 def moment(name: str, value: object) -> datetime | None:
     """A time in UTC; a naive one is local time. None stays None.
 
@@ -168,14 +180,6 @@ def _list(name: str, value: object) -> tuple[Any, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence | set | frozenset):
         raise InvalidArgument(name, f"must be a list of texts, not {type(value).__name__}")
     return tuple(value)
-
-
-def _importance(value: object) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidArgument("min_importance", f"must be a number from 0 to 1, not {value!r}")
-    return float(value)
 
 
 def _flag(name: str, value: object) -> bool:

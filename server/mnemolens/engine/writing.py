@@ -323,7 +323,7 @@ class Writing:
         here = next((other for other in same if self._is_on(other, key)), None)
         if here is not None:
             words = "is stored again, since an id was given" if explicit else "nothing new was stored"
-            return here, (f"the same text is on {self._label(key)} already: {words}",)
+            return here, (f"the same text is on {self._label(key)} already, as memory {here}: {words}",)
         if same:
             return None, (f"the same text is stored elsewhere already, as memory {same[0]}",)
         return None, ()
