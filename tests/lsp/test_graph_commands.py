@@ -1,6 +1,7 @@
 """What stands around a symbol, and Cypher, over the wire."""
 
 import pytest
+from pygls.exceptions import JsonRpcException
 
 from editors import uri
 
@@ -167,16 +168,50 @@ class TestQueries:
     async def test_refusals(self, ready, arguments, field):
         assert (await ready.refusal("graph.query", arguments)).startswith(f"{field}: ")
 
-    async def test_without_kuzu_it_says_why(self, editors, repository, tmp_path):
-        blocked = tmp_path / "blocked"
-        blocked.mkdir()
-        (blocked / "sitecustomize.py").write_text("import sys\nsys.modules['kuzu'] = None\n")
+
+class TestWithoutKuzu:
+    @pytest.fixture(
+        params=[
+            ("sitecustomize.py", "import sys\nsys.modules['kuzu'] = None\n", "kuzu is not installed"),
+            ("kuzu.py", "raise ImportError('wrong system')\n", "kuzu can't be imported (wrong system)"),
+        ],
+        ids=["absent", "broken"],
+    )
+    async def blocked(self, request, editors, repository, tmp_path):
+        """An editor, and why its server has no graph."""
+        name, text, reason = request.param
+        (tmp_path / "blocked").mkdir()
+        (tmp_path / "blocked" / name).write_text(text)
         editor = editors("neovim")
-        await editor.start(repository, environment={"PYTHONPATH": str(blocked)})
+        await editor.start(repository, environment={"PYTHONPATH": str(tmp_path / "blocked")})
         await editor.indexed(files=2)
+        return editor, reason
+
+    async def test_it_says_why(self, blocked):
+        editor, reason = blocked
         refusal = await editor.refusal("graph.query", {"cypher": "RETURN 1"})
-        assert "kuzu" in refusal
+        assert refusal == f"cypher: the graph is off: {reason}"
         (folder,) = (await editor.run("status"))["folders"]
-        assert folder["graph"]["state"] == "off"
-        assert "kuzu" in folder["graph"]["reason"]
-        editor.expect_logged("kuzu is not installed")
+        assert folder["graph"] == {"state": "off", "slot": None, "reason": reason}
+
+    async def test_everything_else_works(self, blocked, repository, tmp_path):
+        editor, _ = blocked
+        path = repository / "billing.py"
+        editor.open(path)
+        with pytest.raises(JsonRpcException):
+            await editor.run("graph.query", {"cypher": "RETURN 1"})
+        one = (await editor.capture("Never retry", path, 3, 5, sessionId="s"))["memory"]["id"]
+        assert "Never retry" in await editor.hover_text(path, 3, 5)
+        assert await editor.lenses(path) == {3: "1 memory"}
+        editor.change(path, ((0, 0, 0, 0), "\n"))
+        assert "Never retry" in await editor.hover_text(path, 4, 5)
+        assert edges(await editor.run("graph.neighbors", at(repository, "shop.py", 3))) >= {
+            ("shop.py::checkout", "CALLS", "billing.py::charge")
+        }
+        out = {"path": str(tmp_path / "out.jsonl")}
+        assert (await editor.run("store.export", out))["memories"] == 1
+        assert (await editor.run("store.import", out))["unchanged"] == 1
+        assert await editor.run("session.forget", {"sessionId": "s"}) == {"forgotten": 1}
+        assert (await editor.run("memory.restore", {"id": one}))["memory"]["status"] == "active"
+        assert (await editor.run("memory.purge", {"id": one}))["pending"] == []
+        assert (await editor.run("memory.list"))["total"] == 0

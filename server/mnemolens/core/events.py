@@ -50,7 +50,8 @@ MEMORY_FIELDS: Final = (
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="constants")
+    # Deferred: a short command reads two or three of the twenty ops, and building one takes a millisecond.
+    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="constants", defer_build=True)
 
 
 class Place(_Record):

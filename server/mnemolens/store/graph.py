@@ -7,6 +7,7 @@ file is ever opened; nothing else waits for that. It decides nothing about what 
 """
 
 import errno
+import functools
 import importlib.util
 import logging
 import queue
@@ -178,7 +179,7 @@ class GraphStore:
         if self._slot is not None or self.is_off:
             return
         if not _is_installed():
-            self._off("kuzu is not installed")
+            self._missing("kuzu is not installed")
             return
         sweep(self._folder.parent, self._clock.now())
         try:
@@ -192,6 +193,14 @@ class GraphStore:
 
     def _off(self, reason: str) -> None:
         log.warning("the graph is off: %s", reason)
+        self._end(reason)
+
+    def _missing(self, reason: str) -> None:
+        """No graph here, nor in any other folder: nothing that anybody has to be warned of."""
+        _say_once(reason)
+        self._end(reason)
+
+    def _end(self, reason: str) -> None:
         self._shut()
         self._state = GraphState("off", None, reason)
 
@@ -221,6 +230,9 @@ class GraphStore:
             except (DatabaseError, ProcessEnded, OSError) as error:
                 self._end_process()  # it may still have the file open
                 if self._closing:
+                    break
+                if isinstance(error, DatabaseError) and error.kind == "missing":
+                    self._missing(str(error))
                     break
                 self._leave(slot, error)
             else:
@@ -343,6 +355,12 @@ class GraphStore:
 
 
 _COPY_FROM: Final = 300  # as `graph_database.COPY_FROM`, which only its process may import
+
+
+@functools.cache
+def _say_once(reason: str) -> None:
+    """Once a process, however many folders are open."""
+    log.info("no graph is kept: %s; everything but Cypher works", reason)
 
 
 def _is_installed() -> bool:

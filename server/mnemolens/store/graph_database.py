@@ -1,4 +1,4 @@
-"""The graph database in a process of its own: `python -m mnemolens.store.graph_database`.
+"""The graph database in a process of its own, which `graph_entry.py` begins.
 
 The only module that imports kuzu, and knows its texts and habits. A process, since the database can't be
 trusted with the server's: a damaged page ends it, `MATCH (a), (b), (c), (d) RETURN sum(a.x)` can't be
@@ -383,7 +383,3 @@ def _answer(desk: _Desk, operation: str, arguments: list[Any]) -> tuple[Any, ...
     except (RuntimeError, LookupError, OSError, MemoryError) as error:
         kind = "locked" if "could not set lock on file" in str(error).lower() else "failed"
         return ("error", kind, in_words(error))
-
-
-if __name__ == "__main__":
-    main()

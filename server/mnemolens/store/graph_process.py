@@ -23,7 +23,8 @@ class DatabaseError(Exception):
     """The database says no.
 
     Attributes:
-        kind: "refused" for a query that is wrong, too long or too large; "locked"; "failed".
+        kind: "refused" for a query that is wrong, too long or too large; "locked"; "failed"; "missing" where
+            there is no database at all.
     """
 
     def __init__(self, kind: str, words: str) -> None:
@@ -38,6 +39,7 @@ class GraphProcess:
         command: how it is started, for tests.
 
     Raises:
+        DatabaseError: there is no database that it could run.
         ProcessEnded: it does not start.
     """
 
@@ -45,7 +47,7 @@ class GraphProcess:
         self._exit_code: int | None = None
         try:
             self._process = subprocess.Popen(
-                command or [sys.executable, "-P", "-m", "mnemolens.store.graph_database"],
+                command or [sys.executable, "-P", "-m", "mnemolens.store.graph_entry"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -58,6 +60,9 @@ class GraphProcess:
         late.start()
         try:
             self._answer(lambda _: None)
+        except DatabaseError:
+            self.close()
+            raise
         finally:
             late.cancel()
 
