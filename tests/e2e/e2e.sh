@@ -55,6 +55,11 @@ fresh_repository() {
 export E2E_FOLDER=$home/projects/shop E2E_SECOND=$home/projects/labels
 fresh_repository "$here/sample" "$E2E_FOLDER"
 fresh_repository "$here/second" "$E2E_SECOND"
+export E2E_NOTED=$home/projects/ledger
+fresh_repository "$here/noted" "$E2E_NOTED"
+git clone -q --bare "$E2E_NOTED" "$home/projects/ledger.git"
+git -C "$E2E_NOTED" remote add origin "$home/projects/ledger.git"
+git clone -q "$home/projects/ledger.git" "$home/projects/again/ledger"
 git -C "$E2E_FOLDER" worktree add -q "$home/projects/shop-hotfix" -b hotfix
 cat > "$home/projects/both.code-workspace" <<JSON
 { "folders": [{ "path": "$E2E_FOLDER" }, { "path": "$E2E_SECOND" }] }
@@ -115,6 +120,8 @@ in_workbench "VS Code: a first day" 360 first "folder=$E2E_FOLDER"
 in_workbench "VS Code: the next day" 120 again "folder=$E2E_FOLDER"
 in_workbench "VS Code: a linked worktree" 120 worktree "folder=$home/projects/shop-hotfix"
 in_workbench "VS Code: two folders" 120 folders "workspace=$home/projects/both.code-workspace"
+in_workbench "VS Code: what a project says already" 180 notes "folder=$E2E_NOTED"
+in_workbench "VS Code: a fresh clone of it" 90 reclone "folder=$home/projects/again/ledger"
 E2E_PYTHON=$home/venv/bin/python E2E_RESULTS=$results \
   phase "Neovim" 60 nvim --headless -u NONE -i NONE -n -c "luafile $here/nvim/check.lua"
 

@@ -43,8 +43,9 @@ describe('the words of an import', () => {
 
   it('show a note with its place, as inert text', () => {
     assert.deepEqual(noteWords(todo), { label: 'never retry', description: 'TODO', detail: 'shop/billing.py:4' });
-    const words = noteWords({ ...rule, action: 'edited', content: '[x](command:y) $(bug)' });
-    assert.equal(words.description, 'Money · edited since');
+    assert.equal(noteWords(rule).description, '');
+    const words = noteWords({ ...rule, label: 'Rules / Money', action: 'edited', content: '[x](command:y) $(bug)' });
+    assert.equal(words.description, 'Rules / Money · edited since');
     assert.doesNotMatch(words.detail, /\]\(|\$\(/u);
   });
 

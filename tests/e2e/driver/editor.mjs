@@ -3,6 +3,8 @@
 //   again     the same profile after workbench and browser were ended: everything is there
 //   worktree  a linked worktree of the same repository: the store lies outside the opened folder
 //   folders   two folders in one window
+//   notes     what a project says already is imported; a secret is stored on purpose, and removed for good
+//   reclone   a fresh clone of that project: the daily copy is offered
 //   wrong     the setting names an interpreter without mnemolens
 //   install   no setting: the extension makes a server of its own from the wheel in the .vsix
 //   sample    what `make run` serves: the sample project with its memories
@@ -14,7 +16,7 @@ import { Steps } from './steps.mjs';
 import { plain, Workbench } from './workbench.mjs';
 
 const [phase, url] = process.argv.slice(2);
-const { E2E_HOME: home, E2E_FOLDER: folder, E2E_SECOND: second } = process.env;
+const { E2E_HOME: home, E2E_FOLDER: folder, E2E_SECOND: second, E2E_NOTED: noted } = process.env;
 
 const RETRY = 'Retry must stay idempotent: the provider double-charges when the key changes between attempts.';
 const RETRY_EDITED = 'Retry must stay idempotent: one key for all attempts, said by the provider in writing.';
@@ -33,6 +35,13 @@ const journal = (root = folder) => {
   const place = join(root, '.git', 'mnemolens', 'journal');
   if (!existsSync(place)) return '';
   return readdirSync(place).filter((name) => name.endsWith('.jsonl')).map((name) => readFileSync(join(place, name), 'utf8')).join('');
+};
+
+/** The texts of all daily copies. */
+const copies = () => {
+  const place = join(process.env.XDG_DATA_HOME, 'mnemolens', 'copies');
+  if (!existsSync(place)) return '';
+  return readdirSync(place, { recursive: true }).filter((name) => name.endsWith('.jsonl')).map((name) => readFileSync(join(place, name), 'utf8')).join('');
 };
 
 /** Runs the capture command where the caret is, and types one text; returns what the prompt said. */
@@ -303,7 +312,7 @@ async function first() {
   await step('the palette holds what a user can do, and no server command', async () => {
     const titles = await workbench.paletteTitles('Mnemolens');
     const ours = titles.filter((title) => title.includes('Mnemolens'));
-    assert.equal(ours.length, 7, JSON.stringify(titles));
+    assert.equal(ours.length, 8, JSON.stringify(titles));
     return JSON.stringify(ours);
   });
 }
@@ -359,6 +368,196 @@ async function folders() {
     await workbench.lensesAre(tool, { 'def print_label(': '1 memory' });
     await steps.shot('two-folders');
     assert.ok(journal(second).includes('62 mm tape') && !journal().includes('62 mm tape'));
+  });
+}
+
+const FIRST = 'Refunds are booked with a negative amount.';
+const TOKEN = ['ghp', '16C7e42F292c6912E7710c838347Ae178B4a'].join('_');  // made up
+const PROJECT = 'Import notes from this project';
+
+/** Opens the menu of the status item, again where what it offers was not read in time; answers the row. */
+async function menuRow(text) {
+  const row = workbench.quick.locator('.monaco-list-row', { hasText: text }).first();
+  await workbench.until(async () => {
+    await workbench.dismiss();
+    await workbench.statusBar.getByText('Mnemolens', { exact: true }).click();
+    return row.waitFor({ timeout: 3000 }).then(() => true, () => false);
+  }, `'${text}' in the menu`, 30000);
+  return row;
+}
+
+/** The rows of the open list of notes, [title, place] each. */
+async function notesShown(count) {
+  const rows = workbench.quick.locator('.monaco-list-row');
+  await workbench.until(async () => (await workbench.quickText()).includes('Import notes as memories') && (await rows.count()) === count, `${count} notes`);
+  return (await rows.allInnerTexts()).map((text) => plain(text).split('\n').map(plain).filter((part) => part !== ''));
+}
+
+/** Presses Enter in the list of notes: once to leave its text, which has the focus. */
+async function importTicked() {
+  await page.keyboard.press('Enter');
+  await workbench.quick.waitFor({ state: 'hidden' });
+}
+
+async function searchToRemove(text) {
+  await workbench.command('Mnemolens: Remove a Memory for Good');
+  await workbench.until(async () => (await workbench.quickText()).startsWith('Remove'), 'the list to open');
+  await workbench.type(text);
+}
+
+async function notes() {
+  await step('a project with comments and an agent file opens', async () => {
+    await workbench.open(url);
+    if (await workbench.opensRestricted(8000)) await workbench.trust();
+    const ledger = await workbench.openFile('ledger.py', 5, 5);
+    await workbench.statusBar.getByText('Mnemolens', { exact: true }).waitFor();  // the server has started
+    await nothingInterrupts();
+    assert.deepEqual(await workbench.lenses(ledger), []);
+  });
+
+  await step('a search that finds no memory offers its notes, and to try it on the open file', async () => {
+    const rows = workbench.quick.locator('.monaco-list-row');
+    await workbench.command('Mnemolens: Search');
+    await rows.filter({ hasText: PROJECT }).waitFor();
+    await rows.filter({ hasText: 'Try it on ledger.py' }).waitFor();
+    await steps.shot('empty-search');
+    const offers = (await rows.allInnerTexts()).map(plain);
+    assert.deepEqual(offers.map((text) => /\((\d)\)/.exec(text)?.[1]), ['5', '2'], JSON.stringify(offers));
+    return JSON.stringify(offers);
+  });
+
+  await step('the preview shows each note with its place; Escape stores nothing', async () => {
+    await workbench.quick.locator('.monaco-list-row', { hasText: 'Try it on' }).click();
+    const rows = await notesShown(2);
+    await steps.shot('try-it-preview');
+    assert.ok(rows.some((row) => row.join(' ').includes('adds everything up anew, each time')), JSON.stringify(rows));
+    assert.ok(rows.some((row) => row.join(' ').includes('ledger.py:4')), JSON.stringify(rows));
+    await page.keyboard.press('Escape');
+    await workbench.quick.waitFor({ state: 'hidden' });
+    assert.equal(journal(noted), '');
+    return JSON.stringify(rows);
+  });
+
+  await step('a capture of one\'s own is copied to the data folder', async () => {
+    await workbench.openFile('ledger.py', 5, 5);
+    await capture(FIRST, 'book');
+    await page.keyboard.press('Enter');
+    await workbench.lensesAre(workbench.editor('/ledger.py'), { 'def book(': '1 memory' });
+    await workbench.until(() => copies().includes(FIRST), 'the daily copy', 20000);
+  });
+
+  await step('trying it on the open file shows its notes there', async () => {
+    const ledger = await workbench.openFile('ledger.py', 5, 5);
+    await (await menuRow('Try it on ledger.py')).click();
+    await notesShown(2);
+    await importTicked();
+    await workbench.lensesAre(ledger, { 'def book(': '2 memories', 'def balance(': '1 memory' });
+    await workbench.statusBar.getByText('Imported 2 notes').waitFor();
+    await steps.shot('tried');
+    const { text } = await workbench.hover(ledger, 'def balance(', 'balance', 'adds everything up anew');
+    await steps.shot('tried-hover');
+    await nothingInterrupts();
+    return JSON.stringify(text);
+  });
+
+  await step('the status item offers the rest; what is not ticked is left', async () => {
+    const row = await menuRow(PROJECT);
+    await steps.shot('menu');
+    assert.match(plain(await row.innerText()), /\(3\)/);
+    await row.click();
+    const rows = await notesShown(3);
+    await steps.shot('preview');
+    await workbench.quick.locator('.monaco-list-row', { hasText: 'Dates' }).first().click();  // no longer ticked
+    await importTicked();
+    const report = await workbench.openFile('report.py', 6, 5);
+    await workbench.lensesAre(report, { 'def monthly(': '1 memory' });
+    await steps.shot('imported');
+    assert.ok(journal(noted).includes('whole cents, never floats') && !journal(noted).includes('Dates are UTC'));
+    return JSON.stringify(rows);
+  });
+
+  await step('and Undo takes that import back, as one', async () => {
+    await workbench.statusBar.getByText('Undo').first().click();
+    await workbench.lensesAre(workbench.editor('/report.py'), {});
+    await workbench.statusBar.getByText('Import undone').waitFor();
+    await steps.shot('import-undone');
+    const ledger = await workbench.openFile('ledger.py', 5, 5);
+    await workbench.lensesAre(ledger, { 'def book(': '2 memories', 'def balance(': '1 memory' });
+  });
+
+  await step('a secret is refused, saying what it is and where', async () => {
+    await workbench.openFile('report.py', 6, 5);
+    await capture(`The tax office's key is ${TOKEN}`, 'monthly');
+    await page.keyboard.press('Enter');
+    await workbench.until(async () => (await workbench.quickText()).includes('looks like a secret'), 'the refusal');
+    await steps.shot('secret-refused');
+    const said = await workbench.quickText();
+    assert.match(said, /GitHub token \(characters 25 to 64\)/);
+    assert.ok(!journal(noted).includes(TOKEN));
+    return JSON.stringify(said);
+  });
+
+  await step('Store anyway stores it', async () => {
+    await workbench.quick.getByRole('button', { name: 'Store anyway' }).click();
+    await workbench.lensesAre(workbench.editor('/report.py'), { 'def monthly(': '1 memory' });
+    await steps.shot('stored-anyway');
+    assert.ok(journal(noted).includes(TOKEN));
+    await nothingInterrupts();
+  });
+
+  await step('removing it for good asks first', async () => {
+    await searchToRemove('tax office');
+    const row = workbench.quick.locator('.monaco-list-row', { hasText: 'key is' }).first();
+    await row.waitFor();
+    await steps.shot('purge-pick');
+    await row.click();
+    await workbench.dialogs.getByText('for good?').waitFor();
+    await steps.shot('purge-question');
+    await workbench.dialogs.getByRole('button', { name: 'Cancel' }).click();
+    await workbench.dialogs.first().waitFor({ state: 'hidden' });
+    await page.waitForTimeout(500);
+    assert.ok(journal(noted).includes(TOKEN));
+  });
+
+  await step('and then leaves nothing of it', async () => {
+    await searchToRemove('tax office');
+    await workbench.quick.locator('.monaco-list-row', { hasText: 'key is' }).first().click();
+    await workbench.dialogs.getByRole('button', { name: 'Remove for Good' }).click();
+    await workbench.lensesAre(workbench.editor('/report.py'), {});
+    await workbench.statusBar.getByText('Removed for good').waitFor();
+    await steps.shot('purged');
+    assert.ok(!journal(noted).includes(TOKEN) && !copies().includes(TOKEN));
+  });
+}
+
+async function reclone() {
+  await step('a fresh clone has no memories', async () => {
+    await workbench.open(url);
+    if (await workbench.opensRestricted(8000)) await workbench.trust();
+    const ledger = await workbench.openFile('ledger.py', 5, 5);
+    await nothingInterrupts(3000);
+    assert.deepEqual(await workbench.lenses(ledger), []);
+  });
+
+  await step('the status item offers the daily copy, and restores it when asked to', async () => {
+    const row = await menuRow("Restore this repository's memories");
+    await steps.shot('restore-offer');
+    const said = plain(await row.innerText());
+    assert.match(said, /copy of \d{4}-\d\d-\d\d/);
+    await row.click();
+    const ledger = workbench.editor('/ledger.py');
+    await workbench.lensesAre(ledger, { 'def book(': '1 memory' });
+    await workbench.hover(ledger, 'def book(', 'book', 'negative amount');
+    await steps.shot('restored');
+    await nothingInterrupts();
+    return JSON.stringify(said);
+  });
+
+  await step('and does not offer it again', async () => {
+    await workbench.dismiss();
+    await workbench.statusBar.getByText('Mnemolens', { exact: true }).click();
+    await workbench.quick.locator('.monaco-list-row', { hasText: 'Search Memories' }).waitFor();
+    assert.doesNotMatch(await workbench.quickText(), /Restore this repository/);
   });
 }
 
@@ -422,7 +621,7 @@ async function sample() {
 }
 
 try {
-  await { first, again, worktree, folders, wrong, install, sample }[phase]();
+  await { first, again, worktree, folders, notes, reclone, wrong, install, sample }[phase]();
   await step('no request left the machine', () => assert.deepEqual([...workbench.outside], []));
 } finally {
   steps.finish();

@@ -94,16 +94,19 @@ export class Workbench {
 
   /** Opens a file of the folder by its path and puts the caret at a 1-based line and column. */
   async openFile(path, line = 1, column = 1) {
-    await this.dismiss();
-    await this.page.keyboard.press('Control+P');
-    await this.quick.locator('input').first().waitFor();
-    await this.page.keyboard.insertText(`${path}:${line}:${column}`);
-    // The list still shows recent files for a moment: wait until the row that Enter takes is the right one.
-    await this.quick.locator('.monaco-list-row.focused', { hasText: path.split('/').at(-1) }).first().waitFor();
-    await this.page.keyboard.press('Enter');
     const editor = this.editor(`/${path}`);
-    await editor.waitFor();
-    await this.quick.waitFor({ state: 'hidden' });
+    await this.until(async () => {
+      await this.dismiss();
+      await this.page.keyboard.press('Control+P');
+      await this.quick.locator('input').first().waitFor();
+      await this.page.keyboard.insertText(`${path}:${line}:${column}`);
+      // The list still shows recent files for a moment: wait until the row that Enter takes is the right one.
+      await this.quick.locator('.monaco-list-row.focused', { hasText: path.split('/').at(-1) }).first().waitFor();
+      await this.page.keyboard.press('Enter');
+      await this.quick.waitFor({ state: 'hidden' });
+      // It may have changed once more just before Enter: then another file is shown.
+      return editor.waitFor({ timeout: 4000 }).then(() => true, () => false);
+    }, path);
     return editor;
   }
 

@@ -32,7 +32,8 @@ export function noteWords(note: FoundNote): NoteWords {
   const rest = plain(note.content, 200);
   return {
     label: title,
-    description: [plain(note.label, 40), note.action === 'edited' ? 'edited since' : ''].filter((part) => part !== '').join(' · '),
+    // A section without a heading above it is labelled as it is titled.
+    description: [note.label === note.title ? '' : plain(note.label, 40), note.action === 'edited' ? 'edited since' : ''].filter((part) => part !== '').join(' · '),
     detail: [`${plain(note.file)}:${note.line}`, rest === title ? '' : rest].filter((part) => part !== '').join(' · '),
   };
 }
