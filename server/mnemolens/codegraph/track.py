@@ -346,10 +346,11 @@ class _Tracking:
         """How well the places of two agree: name, parent, its name, path, neighbours, in this order."""
         here, there = place_of(old.key), place_of(new.key)
         return (
-            256 * (old.key.name == new.key.name)
-            + 128 * (here == there)
+            1024 * (old.key.name == new.key.name)
+            + 512 * (here == there)
+            + 128 * common_end(here[1], there[1], ".")
             + 64 * (here[1] == there[1])
-            + 16 * common_end(old.key.file, new.key.file)
+            + 16 * common_end(old.key.file, new.key.file, "/")
             + sum(self.beside(old, new))
         )
 
@@ -422,9 +423,11 @@ class _Tracking:
         """Of a found one. Members of a class that was renamed in its place are renamed with it."""
         if (old.file, old.qualname) == (new.file, new.qualname):
             return "kept"
-        if old.file == new.file and self.moved(place_of(old)) == place_of(new):
-            return "renamed"
-        return "moved"
+        here, there = place_of(old), place_of(new)
+        outer = self.found.get(SymbolKey(*here))
+        if outer is not None:
+            here = (outer[0].key.file, outer[0].key.qualname)
+        return "renamed" if old.file == new.file and here == there else "moved"
 
     def unfound(self, old: Known) -> Match:
         """Of one that is nowhere: with what it may be."""
@@ -439,8 +442,8 @@ class _Tracking:
         if body_tokens(old) >= SHORT_BODY:
             copies = (*self.with_hash(old, "full_hash"), *self.with_hash(old, "body_hash"))
             offered.update((new.key, COPY) for new in copies if _same_sort(old, new))
-        refused = {*old.refused, *self.taken} - {new.key for new in self.with_hash(old, "body_hash")}
-        kept = [Candidate(key, min(worth, COPY)) for key, worth in offered.items() if key not in refused]
+        copies_too = {key for key, worth in offered.items() if worth == COPY or key not in self.taken}
+        kept = [Candidate(key, min(offered[key], COPY)) for key in copies_too - old.refused]
         return Match("lost", old.key, None, candidates=_best(kept))
 
 

@@ -89,8 +89,8 @@ def place_score(
     here, there = moved(place_of(old.key)), place_of(new.key)
     if here != there:
         file, _ = moved((old.key.file, ""))
-        same_outer = bool(here[1]) and here[1] == there[1]
-        path = weights.path * common_end(old.key.file, new.key.file)
+        same_outer = common_end(here[1], there[1], ".") > 0
+        path = weights.path * common_end(old.key.file, new.key.file, "/")
         return weights.file * ((file == new.key.file) + same_outer) + path
     beside = sum(
         bool(then) and became(SymbolKey(old.key.file, then)) == SymbolKey(new.key.file, now)
@@ -99,11 +99,11 @@ def place_score(
     return weights.parent + weights.neighbour * beside
 
 
-def common_end(first: str, second: str) -> int:
-    """How many of the last three parts of two paths are equal, from the end."""
+def common_end(first: str, second: str, mark: str) -> int:
+    """How many of the last three parts of two paths or dotted names are equal, from the end."""
     count = 0
-    for a, b in zip(first.rsplit("/", 3)[::-1], second.rsplit("/", 3)[::-1], strict=False):
-        if a != b or count == _PARTS:
+    for a, b in zip(first.split(mark)[::-1], second.split(mark)[::-1], strict=False):
+        if a != b or not a or count == _PARTS:
             break
         count += 1
     return count
