@@ -48,3 +48,34 @@ def test_edges_between_memories_that_are_both_there(folder):
         ("billing.py::charge", "RELATES_TO"),
         (two, "CONTRADICTS"),
     }
+
+
+SHAPES = {
+    "shapes.py": "class Shape:\n    pass\n\n\nclass Square(Shape):\n    pass\n",
+    "more/round.py": "from shapes import Shape as Form\n\n\nclass Circle(Form):\n    pass\n",
+    "more/dotted.py": "import shapes\n\n\nclass Oval(shapes.Shape):\n    pass\n",
+    "other.py": "class Shape:\n    pass\n\n\nclass Ghost(Shape):\n    pass\n",
+    "base.ts": "export default class Base {}\nexport interface Named {}\n",
+    "derived.ts": "import Root, { Named as It } from './base';\nclass Leaf extends Root implements It {}\n",
+}
+
+
+def inheriting(folder, file, needle, depth=1):
+    position = folder.find(file, needle)
+    found = folder.run(folder.workspace.neighbours(file, position, depth, folder.now))
+    return {(edge.source, edge.target) for edge in found.edges if edge.type == "INHERITS"}
+
+
+def test_derived_classes_and_bases_and_no_namesakes(tmp_path):
+    folder = Folder(tmp_path, SHAPES)
+    shape = "shapes.py::Shape"
+    assert inheriting(folder, "shapes.py", "Shape") == {
+        ("shapes.py::Square", shape),
+        ("more/round.py::Circle", shape),
+        ("more/dotted.py::Oval", shape),
+    }
+    assert inheriting(folder, "shapes.py", "Square") == {("shapes.py::Square", shape)}
+    assert inheriting(folder, "shapes.py", "Square", depth=2) == inheriting(folder, "shapes.py", "Shape")
+    assert inheriting(folder, "base.ts", "Base") == {("derived.ts::Leaf", "base.ts::Base")}
+    assert inheriting(folder, "base.ts", "Named") == {("derived.ts::Leaf", "base.ts::Named")}
+    folder.close()

@@ -1,4 +1,4 @@
-"""What stands around a symbol: callers and callees, base classes, what holds it, what it holds, memories.
+"""What stands around a symbol: callers, callees, bases, derived classes, what holds it and is held, memories.
 
 Answers from the read model, without the graph database, in the words of its schema (CONTRACT §5). Of busy
 code there is no end: at most `MAX_NODES` are told, the nearest first.
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from mnemolens.codegraph.index import CodeIndex
 from mnemolens.codegraph.resolve import bases_of, callers_of, calls_of, imported_files
 from mnemolens.core.symbols import CLASS_KINDS, SymbolKey
 from mnemolens.core.views import MemoryView, PlaceView
@@ -21,6 +22,9 @@ from mnemolens.store.merge import MergedState
 
 MAX_DEPTH: Final = 3
 MAX_NODES: Final = 200
+
+_SLICE: Final = 200
+"""Files looked through for derived classes between two looks at other requests: some milliseconds."""
 
 
 class CodeNode(NamedTuple):
@@ -111,11 +115,13 @@ class Around:
         edges: dict[NeighbourEdge, None] = {}
         whole = True
         border = [key]
+        deriving = _Deriving(self._code.index)
         for step in range(1, depth + 1):
             reached: list[SymbolKey] = []
             for at in border:
                 await asyncio.sleep(0)
-                for edge, other in _around(at, self._code):
+                derived = await deriving.of(at)
+                for edge, other in (*_around(at, self._code), *derived):
                     if other not in distance and len(distance) >= MAX_NODES:
                         whole = False
                         continue
@@ -152,6 +158,48 @@ class Around:
             for edge in sorted(edges, key=lambda edge: (edge.source_id, edge.target_id, edge.type))
             if edge.source_id in memories and edge.target_id in memories
         ]
+
+
+class _Deriving:
+    """Which classes derive from a class. The index knows bases only: they are turned round when first asked."""
+
+    def __init__(self, index: CodeIndex) -> None:
+        self._index = index
+        self._by_base: dict[str, dict[SymbolKey, None]] | None = None
+
+    async def of(self, key: SymbolKey) -> list[tuple[NeighbourEdge, SymbolKey]]:
+        """(edge, derived class), as far as rules find the class among the bases of the other."""
+        symbol = self._index.symbol(key)
+        if symbol is None or symbol.kind not in CLASS_KINDS:
+            return []
+        if self._by_base is None:
+            self._by_base = await self._gather()
+        may_be = {**self._by_base.get(symbol.name, {}), **self._by_base.get("default", {})}
+        return [
+            (NeighbourEdge(one.id, key.id, "INHERITS", strength=base.confidence), one)
+            for one in may_be
+            for base in bases_of(self._index, one)
+            if base.key == key
+        ]
+
+    async def _gather(self) -> dict[str, dict[SymbolKey, None]]:
+        """{last part of a base's name, and what it is imported as: the classes that write it}."""
+        found: dict[str, dict[SymbolKey, None]] = {}
+        for number, file in enumerate(self._index.files()):
+            if number % _SLICE == 0:
+                await asyncio.sleep(0)
+            symbols = self._index.get(file)
+            derived = [symbol for symbol in symbols.symbols if symbol.bases] if symbols is not None else []
+            if symbols is None or not derived:
+                continue
+            imported = {item.alias: item.name for item in symbols.imports}
+            for symbol in derived:
+                key = SymbolKey(file, symbol.qualname, symbol.ordinal)
+                for base in symbol.bases:
+                    last = base.rpartition(".")[2]
+                    for name in {last, imported.get(last, last)}:
+                        found.setdefault(name, {})[key] = None
+        return found
 
 
 def _around(key: SymbolKey, code: Code) -> Iterator[tuple[NeighbourEdge, SymbolKey]]:
