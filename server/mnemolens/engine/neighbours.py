@@ -161,7 +161,7 @@ class Around:
 
 
 class _Deriving:
-    """Which classes derive from a class. The index knows bases only: they are turned round when first asked."""
+    """Which classes derive from a class. The index knows bases only: they are turned round once."""
 
     def __init__(self, index: CodeIndex) -> None:
         self._index = index
