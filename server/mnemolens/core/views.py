@@ -6,7 +6,7 @@ Field names become camelCase keys on the wire as they stand.
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, Literal
 
 from mnemolens.core.memories import (
     Evidence,
@@ -18,6 +18,9 @@ from mnemolens.core.memories import (
     Verdict,
 )
 from mnemolens.core.symbols import Range, SymbolKey, SymbolKind
+
+MAX_RELATED_TITLE: Final = 60
+"""Characters of another memory's title in a sentence about one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +103,34 @@ class AnchorView:
 
 
 @dataclass(frozen=True, slots=True)
+class RelationView:
+    """What another memory says of one: that it is superseded, or that the two contradict each other.
+
+    Attributes:
+        kind: "superseded by" or "contradicts".
+        memory_id: the other one's.
+        title: the other one's.
+    """
+
+    kind: Literal["superseded by", "contradicts"]
+    memory_id: str
+    title: str
+
+    @property
+    def words(self) -> str:
+        """In words: `superseded by “Retries are safe now”`."""
+        title = " ".join(self.title.split())
+        short = title if len(title) <= MAX_RELATED_TITLE else title[: MAX_RELATED_TITLE - 1].rstrip() + "…"
+        return f"{self.kind} “{short}”"
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryView:
     """A memory with what is derived for it now.
 
     Attributes:
         from_branch: the branch it was written on, where that is not part of what is checked out.
+        relations: which memories supersede it, then which contradict it.
     """
 
     memory: Memory
@@ -112,6 +138,12 @@ class MemoryView:
     layer: Layer
     verdict: Verdict
     from_branch: str | None = None
+    relations: tuple[RelationView, ...] = ()
+
+    @property
+    def successors(self) -> frozenset[str]:
+        """The memories that supersede it."""
+        return frozenset(one.memory_id for one in self.relations if one.kind == "superseded by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +171,45 @@ class MemoryDetail:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldMatch:
+    """What of a query stands in one field of a memory.
+
+    Attributes:
+        field: "title", "tags", "content", "names" (of code it is on) or "docs" (what that says of itself).
+        words: as they are spelt there.
+        spans: (start, end) in code points; only of the title.
+    """
+
+    field: str
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MatchView:
+    """Why a search found a memory.
+
+    Attributes:
+        snippet: the piece of the content where most was found.
+        spans: (start, end) in code points, of what was found in the snippet.
+    """
+
+    fields: tuple[FieldMatch, ...]
+    snippet: str
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryPage:
-    """One page of a list, and how many there are in all."""
+    """One page of a list, and how many there are in all.
+
+    Attributes:
+        matches: parallel to `memories` where a text was searched, else empty.
+    """
 
     memories: tuple[MemoryView, ...]
     total: int
+    matches: tuple[MatchView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +282,7 @@ class HoverItem:
         excerpt: the content's beginning without the title line, "" when the title says it all.
         on: label of the code it is on (`charge()`).
         from_branch: as in `MemoryView`.
+        relations: as in `MemoryView`.
     """
 
     memory_id: str
@@ -230,6 +297,7 @@ class HoverItem:
     own: bool
     why: str
     from_branch: str | None = None
+    relations: tuple[RelationView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from mnemolens.core.views import (
     PlaceView,
     RankedMemory,
     RecallView,
+    RelationView,
     SessionView,
 )
 from mnemolens.engine.workspace import Workspace
@@ -74,6 +75,7 @@ class JsonForm:
             "tokenCount": memory.token_count,
             "contentHash": memory.content_hash,
             **({} if view.from_branch is None else {"fromBranch": view.from_branch}),
+            **({"relations": list(map(_relation, view.relations))} if view.relations else {}),
         }
 
     def place(self, view: PlaceView) -> Json:
@@ -181,6 +183,10 @@ class JsonForm:
         line = self.workspace.line_text(file, position.line).rstrip(b"\r\n")
         character = column_to_units(line, position.column, self.encoding)
         return {"line": position.line, "character": character}
+
+
+def _relation(view: RelationView) -> Json:
+    return {"kind": to_camel(view.kind.replace(" ", "_")), "id": view.memory_id, "title": view.title}
 
 
 def moment(value: datetime | None) -> str | None:

@@ -18,8 +18,8 @@ from mnemolens.core.symbols import CLASS_KINDS, SymbolKey
 from mnemolens.core.views import PlaceView, RankedMemory, RecallStats, RecallView, origin_words
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
-from mnemolens.engine.show import Show
-from mnemolens.ranking.order import rank, truth
+from mnemolens.engine.show import Show, truth_of
+from mnemolens.ranking.order import after_successors, rank
 from mnemolens.store.merge import MergedState
 
 LAYERS: tuple[Layer, ...] = ("core", "active", "long_term", "archive")
@@ -116,7 +116,10 @@ class Recall:
                 continue
             ranked.append((reason.tier, found))
         ranked.sort(key=lambda item: (item[0], -item[1].score, item[1].view.memory.id))
-        kept = tuple(_packed((found for _, found in ranked), token_budget, limit))
+        ordered = after_successors(
+            (found for _, found in ranked), lambda one: one.view.memory.id, lambda one: one.view.successors
+        )
+        kept = tuple(_packed(ordered, token_budget, limit))
         return RecallView(kept, _stats(query, total, kept, (time.perf_counter() - begun) * 1000))
 
     def _all(self) -> Iterator[Memory]:
@@ -127,14 +130,15 @@ class Recall:
 
     def _rank(self, memory: Memory, reason: _Reason, now: datetime) -> RankedMemory:
         view = self._show.memory(memory, now)
-        other = view.from_branch is not None
+        believed = truth_of(view)
+        origin = () if view.from_branch is None else (origin_words(view.from_branch),)
         return RankedMemory(
             view=view,
-            score=rank(view.weight, reason.relevance, view.verdict, other_branch=other),
+            score=rank(view.weight, reason.relevance, believed),
             activation=reason.relevance,
-            truth=truth(view.verdict, other_branch=other),
+            truth=believed,
             own=reason.tier == _OWN,
-            why=reason.why if view.from_branch is None else (*reason.why, origin_words(view.from_branch)),
+            why=(*reason.why, *origin, *(relation.words for relation in view.relations)),
             path=reason.path,
         )
 

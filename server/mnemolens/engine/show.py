@@ -27,8 +27,9 @@ from mnemolens.engine.branches import Branches
 from mnemolens.engine.capture import DASHES, WIDE_STOPS, first_line
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
+from mnemolens.engine.standing import Standing
 from mnemolens.ranking.decay import DecayParams, layer_of, weight
-from mnemolens.ranking.order import order_key, rank, truth
+from mnemolens.ranking.order import after_successors, order_key, rank, truth
 from mnemolens.store.merge import MergedState
 
 EXCERPT = 400
@@ -47,6 +48,7 @@ class Show:
     Attributes:
         decay: parameters of the weight, and thresholds of the layers.
         branches: tells which memories come from another branch; None where nobody asks git.
+        standing: tells which memories others supersede or contradict.
     """
 
     def __init__(self, state: MergedState, links: Links, code: Code) -> None:
@@ -55,6 +57,7 @@ class Show:
         self._code = code
         self.decay = DecayParams()
         self.branches: Branches | None = None
+        self.standing = Standing(state)
 
     def place(self, key: SymbolKey) -> PlaceView:
         """The symbol's place; a symbol that is gone keeps its names, without a range."""
@@ -66,7 +69,8 @@ class Show:
         value = weight(memory, now, self.decay)
         verdict = self._links.verdict_of(memory.id)
         from_branch = self.branches.other_branch(memory) if self.branches is not None else None
-        return MemoryView(memory, value, layer_of(value, self.decay), verdict, from_branch)
+        relations = self.standing.of(memory.id, now)
+        return MemoryView(memory, value, layer_of(value, self.decay), verdict, from_branch, relations)
 
     def hides(self, memory: Memory) -> bool:
         """Whether the settings ask to leave the memory out where memories show up unasked."""
@@ -128,9 +132,8 @@ class Show:
             if not hidden and self.hides(memory):
                 continue
             found.append(self._ranked(memory, link, now))
-        return sorted(
-            found, key=lambda ranked: order_key(ranked.view.memory.id, ranked.score, own=ranked.own)
-        )
+        found.sort(key=lambda ranked: order_key(ranked.view.memory.id, ranked.score, own=ranked.own))
+        return after_successors(found, lambda one: one.view.memory.id, lambda one: one.view.successors)
 
     def hover_item(self, ranked: RankedMemory, key: SymbolKey) -> HoverItem:
         """One memory in the hover of a symbol."""
@@ -149,6 +152,7 @@ class Show:
             own=ranked.own,
             why=ranked.why[0] if ranked.why else "",
             from_branch=ranked.view.from_branch,
+            relations=ranked.view.relations,
         )
 
     def lens_title(self, key: SymbolKey, now: datetime) -> LensTitle | None:
@@ -163,14 +167,13 @@ class Show:
 
     def _ranked(self, memory: Memory, link: Link, now: datetime) -> RankedMemory:
         view = self.memory(memory, now)
-        other = view.from_branch is not None
-        score = rank(view.weight, link.relevance, view.verdict, other_branch=other)
+        believed = truth_of(view)
         place = self.place(link.target)
         return RankedMemory(
             view,
-            score,
+            rank(view.weight, link.relevance, believed),
             link.relevance,
-            truth(view.verdict, other_branch=other),
+            believed,
             own=True,
             why=(f"on {place.label}",),
             path=(place,),
@@ -192,6 +195,11 @@ class Show:
             score=placement.score,
             candidates=tuple(CandidateView(self.place(key), score) for key, score in placement.candidates),
         )
+
+
+def truth_of(view: MemoryView) -> float:
+    """How far a memory is to be believed here, 0..1."""
+    return truth(view.verdict, other_branch=view.from_branch is not None, superseded=bool(view.successors))
 
 
 def excerpt(memory: Memory) -> str:

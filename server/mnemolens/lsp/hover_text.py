@@ -16,6 +16,7 @@ from mnemolens.core.views import HoverItem, HoverView, origin_words
 MAX_LINES = 6
 MAX_CHARS = 400
 MAX_TITLE = 200
+MAX_RELATIONS = 2
 
 _BREAK = "  \n"  # two spaces: a line break in every Markdown
 
@@ -76,7 +77,9 @@ def _title(item: HoverItem) -> str:
 
 def _verdict(item: HoverItem, show: Callable[[str], str]) -> str:
     words = "fresh, edited since" if item.verdict == "fresh" and item.edited else item.verdict
-    return words if item.from_branch is None else f"{words} · {show(origin_words(item.from_branch))}"
+    origin = [] if item.from_branch is None else [origin_words(item.from_branch)]
+    about = [*origin, *(relation.words for relation in item.relations[:MAX_RELATIONS])]
+    return " · ".join((words, *map(show, about)))
 
 
 def _excerpt(item: HoverItem) -> list[str]:
