@@ -49,6 +49,7 @@ from mnemolens.engine.links import Links
 from mnemolens.engine.requests import CaptureRequest
 from mnemolens.engine.sessions import is_expired
 from mnemolens.engine.show import Show
+from mnemolens.engine.standing import SUPERSEDES
 from mnemolens.engine.write import Write
 from mnemolens.store.merge import MergedState
 
@@ -266,6 +267,8 @@ class Writing:
     ) -> Write[LinkChange]:
         """Links the memory to another memory."""
         edge = self._edge(memory_id, target_id, edge_type)
+        if edge[2] == SUPERSEDES and self._show.standing.supersedes(target_id, memory_id):
+            raise InvalidArgument("targetId", "that memory supersedes this one already; unlink them first")
         value = 1.0 if weight is None else _unit("weight", weight)
         put = EdgePut(
             source=edge[0], target=edge[1], type=edge[2], weight=value, created_at=now, by=self.author
