@@ -197,6 +197,11 @@ def split_identifier(name: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in _PARTS.findall(name))
 
 
+def split_spans(name: str) -> list[tuple[int, int]]:
+    """(start, end) of each word of an identifier, in order: where `split_identifier` found them."""
+    return [match.span() for match in _PARTS.finditer(name)]
+
+
 @lru_cache(maxsize=65536)
 def is_common_word(word: str) -> bool:
     """Whether a bare word is everyday or technical English, and so no sign that code of that name is meant.

@@ -1,0 +1,260 @@
+"""Finding memories by words: the index of all memories' texts, kept in step, and what is shown of a find.
+
+Owns which fields of a memory are searched and how much each counts, when the index is brought up to date, and
+what filters mean. The index is built when it is first asked for; afterwards only memories that were noted,
+and whose fields really differ, are read again. How words are compared is `search/`'s.
+"""
+
+import fnmatch
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from mnemolens.core.memories import Memory
+from mnemolens.core.symbols import SymbolKey
+from mnemolens.core.views import FieldMatch, MatchView
+from mnemolens.engine.code import Code
+from mnemolens.engine.links import Links
+from mnemolens.engine.offload import Slices
+from mnemolens.engine.show import Show
+from mnemolens.search.index import WordIndex
+from mnemolens.search.query import Filters, Query
+from mnemolens.search.shown import holds_phrase, marks_in, snippet
+from mnemolens.search.words import words_of_query
+from mnemolens.store.merge import MergedState
+
+FIELDS = {"title": 2.0, "tags": 2.0, "content": 1.0, "names": 1.5, "docs": 0.5}
+"""What is searched: also the names of the code that a memory is on, and what that code says of itself."""
+USUAL_LENGTH = 45
+_MAX_DOCUMENTATION = 1_000
+_MAX_CONTENT = 200_000
+"""Characters that are searched: of what linked code says of itself, all of it together, and of a content."""
+_MAX_PLACES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that was found.
+
+    Attributes:
+        score: above 0; comparable within one search. 1 where no word was asked for.
+        words: those words of the query that it holds, in the query's order.
+    """
+
+    memory_id: str
+    score: float
+    words: tuple[str, ...]
+
+
+class Searching:
+    """Searches one folder's memories."""
+
+    def __init__(self, state: MergedState, links: Links, show: Show, code: Code) -> None:
+        self._state = state
+        self._links = links
+        self._show = show
+        self._code = code
+        self._index = self._new_index()
+        self._due: dict[str, None] = {}
+        self._kept: dict[str, int] = {}  # hashes of the fields, as they stand in the index
+
+    @staticmethod
+    def _new_index() -> WordIndex:
+        return WordIndex(FIELDS, USUAL_LENGTH)
+
+    # The index --------------------------------------------------------------------------------------------
+
+    def note(self, memory_ids: Iterable[str]) -> None:
+        """These memories are new, or they, their links or the code they are on may have changed."""
+        self._due.update(dict.fromkeys(memory_ids))
+
+    def catch_up(self) -> None:
+        """Brings the index up to date now."""
+        while self._due:
+            self._read_next()
+
+    async def catch_up_slowly(self) -> None:
+        """`catch_up`, in slices that let other requests in between."""
+        slices = Slices()
+        while self._due:
+            self._read_next()
+            await slices.pause()
+
+    def _read_next(self) -> None:
+        memory_id = next(iter(self._due))
+        del self._due[memory_id]
+        memory = self._state.memory(memory_id)
+        if memory is None:
+            self._index.remove(memory_id)
+            self._kept.pop(memory_id, None)
+            return
+        fields = self.fields(memory)
+        kept = hash(tuple(fields.values()))
+        if self._kept.get(memory_id) != kept:
+            self._kept[memory_id] = kept
+            self._index.put(memory_id, fields)
+            if self._index.wasted:
+                self._index = self._new_index()
+                self._due.update(dict.fromkeys(self._kept))
+                self._kept.clear()
+
+    def fields(self, memory: Memory) -> dict[str, str]:
+        """What of a memory is searched, by the names in `FIELDS`."""
+        names: dict[str, None] = {}
+        said: dict[str, None] = {}
+        for key in self._places(memory)[:_MAX_PLACES]:
+            names[f"{key.qualname} {key.file}"] = None
+            symbol = self._code.symbol(key)
+            if symbol is not None and symbol.docstring:
+                said[symbol.docstring[:_MAX_DOCUMENTATION]] = None
+        return {
+            "title": memory.title,
+            "tags": " ".join(memory.tags),
+            "content": memory.content[:_MAX_CONTENT],
+            "names": " ".join(names),
+            "docs": "\n".join(said)[:_MAX_DOCUMENTATION],
+        }
+
+    def _places(self, memory: Memory) -> list[SymbolKey]:
+        """The code that the memory is on; before that is known, where it was born."""
+        places = {link.target: None for link in self._links.links_of(memory.id) if not link.candidate}
+        if not places:
+            anchors = self._state.anchors_of(memory.id)
+            places = dict.fromkeys(anchor.birth.state.key for anchor in anchors)
+        return list(places)
+
+    # Searching --------------------------------------------------------------------------------------------
+
+    def find(
+        self,
+        query: Query,
+        *,
+        limit: int | None = None,
+        every: bool = False,
+        loose: bool = False,
+        as_typed: bool = False,
+        accept: Callable[[str], bool] | None = None,
+    ) -> list[Hit]:
+        """The memories that the query finds, best first; its filters are not looked at.
+
+        Args:
+            query: what to look for; without words and phrases it finds nothing.
+            limit: how many at most; None for all.
+            every: only memories that hold every word; else any of them.
+            loose: see `WordIndex.search`.
+            as_typed: the last words may be incomplete.
+            accept: only memories of which this holds, by their id.
+        """
+        self.catch_up()
+        if not query.words:
+            return self._with_phrases(query.phrases, limit, accept)
+
+        def accepted(memory_id: str) -> bool:
+            return (accept is None or accept(memory_id)) and self._holds(memory_id, query.phrases)
+
+        wanted, numbers = query.wanted(as_typed=as_typed)
+        found = self._index.search(
+            wanted,
+            limit=limit,
+            every=every or bool(query.phrases and not _outside_phrases(query)),
+            loose=loose,
+            accept=accepted if accept is not None or query.phrases else None,
+        )
+        return [Hit(one.key, one.score, _words(query, numbers, one.matched)) for one in found]
+
+    def _with_phrases(
+        self, phrases: Sequence[str], limit: int | None, accept: Callable[[str], bool] | None
+    ) -> list[Hit]:
+        """Phrases without a word in them (`"(!)"`): no index knows them."""
+        if not phrases:
+            return []
+        found = [
+            Hit(memory_id, 1.0, ())
+            for memory_id in sorted(self._state.memories())
+            if (accept is None or accept(memory_id)) and self._holds(memory_id, phrases)
+        ]
+        return found[:limit]
+
+    def _holds(self, memory_id: str, phrases: Sequence[str]) -> bool:
+        if not phrases:
+            return True
+        memory = self._state.memory(memory_id)
+        if memory is None:
+            return False
+        texts = (memory.title, memory.content, *memory.tags)
+        return all(any(holds_phrase(text, phrase) for text in texts) for phrase in phrases)
+
+    def explain(self, memory: Memory, query: Query, *, loose: bool = False) -> MatchView:
+        """What of the query stands in which field of the memory, and a piece of its text around it."""
+        self.catch_up()
+        wanted, numbers = query.wanted(as_typed=not loose)
+        terms: dict[str, str] = {}
+        for one, number in zip(wanted, numbers, strict=True):
+            for term in self._index.meanings(one, loose=loose):
+                terms.setdefault(term, query.words[number] if number >= 0 else "")
+        fields = []
+        texts = self.fields(memory)
+        for name, text in texts.items():
+            marks = marks_in(text, terms, query.phrases)
+            if marks:
+                spelt = tuple(dict.fromkeys(text[mark.start : mark.end] for mark in marks))
+                fields.append(FieldMatch(name, spelt, tuple(marks) if name == "title" else ()))
+        piece = snippet(memory.content, marks_in(memory.content, terms, query.phrases))
+        return MatchView(tuple(fields), piece.text, tuple(piece.marks))
+
+    # Filters ----------------------------------------------------------------------------------------------
+
+    def filter(self, filters: Filters, now: datetime) -> list[Callable[[Memory], bool]]:
+        """What a memory must fulfil, the cheapest first; nothing for what is not asked for."""
+        wanted: list[Callable[[Memory], bool]] = []
+        if filters.types:
+            wanted.append(lambda memory: memory.type in filters.types)
+        after, before = filters.after, filters.before
+        if after is not None:
+            wanted.append(lambda memory: memory.created_at >= after)
+        if before is not None:
+            wanted.append(lambda memory: memory.created_at < before)
+        if filters.tags:
+            tags = {tag.casefold() for tag in filters.tags}
+            wanted.append(lambda memory: tags <= {tag.casefold() for tag in memory.tags})
+        if filters.verdicts:
+            wanted.append(lambda memory: self._links.verdict_of(memory.id) in filters.verdicts)
+        if filters.files:
+            wanted.append(lambda memory: all(self._is_on(memory, part) for part in filters.files))
+        if filters.layers:
+            wanted.append(lambda memory: self._show.memory(memory, now).layer in filters.layers)
+        return wanted
+
+    def accepts(self, filters: Filters, now: datetime) -> Callable[[str], bool] | None:
+        """The same for ids; None where everything fits."""
+        wanted = self.filter(filters, now)
+        if not wanted:
+            return None
+
+        def fits(memory_id: str) -> bool:
+            memory = self._state.memory(memory_id)
+            return memory is not None and all(one(memory) for one in wanted)
+
+        return fits
+
+    def _is_on(self, memory: Memory, part: str) -> bool:
+        """Whether the memory is on code in a file that the part of a path fits, on whole segments."""
+        files = {key.file for key in self._places(memory)}
+        part = part.replace("\\", "/").strip("/").casefold()
+        pattern = f"*/{part}/*" if any(sign in part for sign in "*?[") else None
+        for file in files:
+            path = f"/{file.casefold()}/"
+            if fnmatch.fnmatchcase(path, pattern) if pattern else f"/{part}/" in path:
+                return True
+        return False
+
+
+def _words(query: Query, numbers: Sequence[int], matched: int) -> tuple[str, ...]:
+    found = {number for at, number in enumerate(numbers) if number >= 0 and matched >> at & 1}
+    return tuple(word for number, word in enumerate(query.words) if number in found)
+
+
+def _outside_phrases(query: Query) -> bool:
+    """Whether anything is asked for besides phrases."""
+    inside = set(words_of_query(" ".join(query.phrases)))
+    return any(word not in inside for word in query.words)

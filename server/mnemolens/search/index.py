@@ -1,0 +1,289 @@
+"""An index of words in memory: which documents hold them, and how well each fits.
+
+Owns terms, postings and scores. Documents have keys and named fields; what memories are it does not know.
+
+Why not SQLite's FTS5: over 100,000 notes a query of three words took it 24 ms and one of twelve 74, and this
+index a fraction of that (`tests/bench/search.py`); some Pythons come without it; and here forgiving a typo
+needs no second table. Scores are BM25 over weighted fields, after Robertson and Zaragoza, "The Probabilistic
+Relevance Framework: BM25 and Beyond" (2009). The usual length of a document is a constant, so that a score
+depends on nothing but the document and how rare the words are.
+"""
+
+import math
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nlargest
+from typing import NamedTuple
+
+from mnemolens.search.typos import alike
+from mnemolens.search.words import terms_of
+
+SATURATION = 1.2
+LENGTH_SHARE = 0.8
+_FEW = 2_000
+"""Documents found from which a very common word only adds to them, and finds no more."""
+_COMMON = 0.05
+"""Share of the documents from which a word counts as very common."""
+_MAX_EXPANDED = 64
+"""Terms that the beginning of a word may stand for."""
+_OF_BEGINNING = 0.8
+_OF_TYPO = 0.7
+"""How much of a hit is left where a word only begins so, or is spelt alike."""
+_SHARED = 4
+_OF_SHARED = 0.5
+_SHORTENED = 3
+_OF_SHORTENED = 0.4
+"""The same for a loose search: of a word that begins with the same letters (`directory`, `directly`), or that
+is a beginning of the word, as names often are (`dir`). Measured, and told in `server/ARCHITECTURE.md`."""
+
+
+class Wanted(NamedTuple):
+    """One term of a query.
+
+    Attributes:
+        term: as `words.py` makes it.
+        beginning: longer terms that begin so count too; "" for none.
+        needed: a document must hold it where every word is asked for.
+        weight: how much it counts.
+    """
+
+    term: str
+    beginning: str = ""
+    needed: bool = True
+    weight: float = 1.0
+
+
+class Found(NamedTuple):
+    """A document that was found.
+
+    Attributes:
+        score: above 0; comparable within one search.
+        matched: bit n is set where the n-th term of the query was found.
+    """
+
+    key: str
+    score: float
+    matched: int
+
+
+class WordIndex:
+    """Documents by their words.
+
+    Args:
+        weights: {field: how much a word in it counts}.
+        usual_length: weighted words in an ordinary document.
+    """
+
+    def __init__(self, weights: Mapping[str, float], usual_length: float) -> None:
+        self._weights = dict(weights)
+        self._usual = usual_length
+        self._keys: list[str | None] = []  # by slot; None where the document is gone
+        self._slot_of: dict[str, int] = {}
+        self._slots: dict[str, array[int]] = {}
+        self._impacts: dict[str, array[float]] = {}
+        self._in_order: list[str] | None = None
+
+    def __len__(self) -> int:
+        return len(self._slot_of)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._slot_of
+
+    @property
+    def wasted(self) -> bool:
+        """Whether most of the index is about documents that are gone: better to build it anew."""
+        return len(self._keys) > 2 * len(self._slot_of) + 1_000
+
+    def put(self, key: str, fields: Mapping[str, str]) -> None:
+        """Adds a document, or replaces the one of that key."""
+        counts: dict[str, float] = {}
+        for field, text in fields.items():
+            if text:
+                weight = self._weights[field]
+                for term in terms_of(text):
+                    counts[term] = counts.get(term, 0.0) + weight
+        self.remove(key)
+        slot = self._slot_of[key] = len(self._keys)
+        self._keys.append(key)
+        share = sum(counts.values()) / self._usual
+        norm = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * share)
+        slots, impacts = self._slots, self._impacts
+        for term, count in counts.items():
+            known = slots.get(term)
+            if known is None:
+                slots[term] = array("I", (slot,))
+                impacts[term] = array("f", (count / (count + norm),))
+                self._in_order = None
+            else:
+                known.append(slot)
+                impacts[term].append(count / (count + norm))
+
+    def remove(self, key: str) -> None:
+        """Takes a document out; harmless where there is none."""
+        slot = self._slot_of.pop(key, None)
+        if slot is not None:
+            self._keys[slot] = None
+
+    def search(
+        self,
+        wanted: Sequence[Wanted],
+        *,
+        limit: int | None = None,
+        every: bool = False,
+        loose: bool = False,
+        accept: Callable[[str], bool] | None = None,
+    ) -> list[Found]:
+        """The documents that hold the terms, best first, equal ones by key.
+
+        Args:
+            wanted: what to look for.
+            limit: how many at most; None for all.
+            every: only documents that hold every needed term; else any.
+            loose: words count too, but less, that have the beginning in common with a word of the query.
+            accept: only documents of whose key this holds.
+        """
+        if limit is not None and limit < 1:
+            return []
+        scores: dict[int, float] = {}
+        matched: dict[int, int] = {}
+        hits = [
+            (self._hits(one, loose=loose), 1 << at, every and one.needed) for at, one in enumerate(wanted)
+        ]
+        hits.sort(key=lambda item: (not item[2], len(item[0])))  # what narrows most first
+        first = True
+        for hit, bit, needed in hits:
+            if first or (not every and not (len(hit) > _COMMON * len(self._keys) and len(scores) >= _FEW)):
+                for slot, impact in hit.all():
+                    scores[slot] = scores.get(slot, 0.0) + impact
+                    matched[slot] = matched.get(slot, 0) | bit
+            else:
+                for slot, impact in hit.among(scores):
+                    scores[slot] += impact
+                    matched[slot] |= bit
+                if needed:
+                    for slot in [slot for slot, bits in matched.items() if not bits & bit]:
+                        del scores[slot], matched[slot]
+            first = False
+        return self._best(scores, matched, limit, accept)
+
+    def _best(
+        self,
+        scores: dict[int, float],
+        matched: dict[int, int],
+        limit: int | None,
+        accept: Callable[[str], bool] | None,
+    ) -> list[Found]:
+        count = len(scores) if limit is None else limit
+        while True:
+            least = 0.0 if count >= len(scores) else nlargest(count, scores.values())[-1]
+            found = [
+                Found(key, score, matched[slot])
+                for slot, score in scores.items()
+                if score >= least and (key := self._keys[slot]) is not None
+            ]
+            if accept is not None:
+                found = [one for one in found if accept(one.key)]
+            if limit is None or len(found) >= limit or count >= len(scores):
+                found.sort(key=lambda one: (-one.score, one.key))
+                return found[:limit]
+            count *= 8
+
+    def meanings(self, wanted: Wanted, *, loose: bool = False) -> dict[str, float]:
+        """{term of some document: how much of a hit it is} of all that a term of a query stands for."""
+        slots, term = self._slots, wanted.term
+        terms = {term: 1.0} if term in slots else {}
+        if wanted.beginning:
+            for longer in self._beginning_with(wanted.beginning):
+                terms.setdefault(longer, _OF_BEGINNING)
+        if loose and len(slots.get(term, ())) <= max(_FEW, _COMMON * len(self._keys)):
+            if len(term) >= _SHARED:
+                for other in self._beginning_with(term[:_SHARED]):
+                    terms.setdefault(other, _OF_SHARED)
+            for length in range(_SHORTENED, len(term)):
+                if term[:length] in slots:
+                    terms.setdefault(term[:length], _OF_SHORTENED)
+        if not terms:
+            terms = dict.fromkeys(alike(term, slots, self._terms()), _OF_TYPO)
+        return terms
+
+    def _hits(self, wanted: Wanted, *, loose: bool) -> "_Hits":
+        slots, terms = self._slots, self.meanings(wanted, loose=loose)
+        # What a word stands for in its place is no better a sign than the word itself.
+        least = len(slots.get(wanted.term, ()))
+        return _Hits(
+            [
+                (
+                    slots[one],
+                    self._impacts[one],
+                    wanted.weight * share * self._rarity(max(least, len(slots[one]))),
+                )
+                for one, share in terms.items()
+            ]
+        )
+
+    def _rarity(self, count: int) -> float:
+        return math.log(1 + (len(self._keys) - count + 0.5) / (count + 0.5))
+
+    def _beginning_with(self, beginning: str) -> list[str]:
+        terms = self._terms()
+        start = bisect_left(terms, beginning)
+        end = bisect_left(terms, beginning + "\U0010ffff", start)
+        found = terms[start:end]
+        if len(found) > _MAX_EXPANDED:
+            found.sort(key=lambda term: (-len(self._slots[term]), term))
+        return found[:_MAX_EXPANDED]
+
+    def _terms(self) -> list[str]:
+        if self._in_order is None:
+            self._in_order = sorted(self._slots)
+        return self._in_order
+
+
+class _Hits:
+    """Where one term of a query stands: its postings, or those of several terms that it stands for."""
+
+    def __init__(self, postings: list[tuple["array[int]", "array[float]", float]]) -> None:
+        self._postings = postings
+        self._merged: dict[int, float] | None = None
+        if len(postings) > 1:
+            self._merged = {}
+            for slots, impacts, share in postings:
+                for slot, impact in zip(slots, impacts, strict=True):
+                    value = share * impact
+                    if value > self._merged.get(slot, 0.0):
+                        self._merged[slot] = value
+
+    def __len__(self) -> int:
+        if self._merged is not None:
+            return len(self._merged)
+        return len(self._postings[0][0]) if self._postings else 0
+
+    def all(self) -> Iterable[tuple[int, float]]:
+        """(slot, score) of each document."""
+        if self._merged is not None:
+            yield from self._merged.items()
+            return
+        for slots, impacts, share in self._postings:
+            for slot, impact in zip(slots, impacts, strict=True):
+                yield slot, share * impact
+
+    def among(self, wanted: Mapping[int, object]) -> list[tuple[int, float]]:
+        """(slot, score) of those documents that are in `wanted`."""
+        if self._merged is not None:
+            merged = self._merged
+            return [(slot, merged[slot]) for slot in wanted if slot in merged]
+        found = []
+        for slots, impacts, share in self._postings:
+            if 8 * len(wanted) < len(slots):
+                for slot in wanted:
+                    at = bisect_left(slots, slot)
+                    if at < len(slots) and slots[at] == slot:
+                        found.append((slot, share * impacts[at]))
+            else:
+                found += [
+                    (slot, share * impact)
+                    for slot, impact in zip(slots, impacts, strict=True)
+                    if slot in wanted
+                ]
+        return found
