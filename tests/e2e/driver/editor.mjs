@@ -461,6 +461,7 @@ async function notes() {
   });
 
   await step('the status item offers the rest; what is not ticked is left', async () => {
+    const report = await workbench.openFile('report.py', 6, 5);
     const row = await menuRow(PROJECT);
     await steps.shot('menu');
     assert.match(plain(await row.innerText()), /\(3\)/);
@@ -469,7 +470,6 @@ async function notes() {
     await steps.shot('preview');
     await workbench.quick.locator('.monaco-list-row', { hasText: 'Dates' }).first().click();  // no longer ticked
     await importTicked();
-    const report = await workbench.openFile('report.py', 6, 5);
     await workbench.lensesAre(report, { 'def monthly(': '1 memory' });
     await steps.shot('imported');
     assert.ok(journal(noted).includes('whole cents, never floats') && !journal(noted).includes('Dates are UTC'));
