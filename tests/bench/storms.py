@@ -238,19 +238,19 @@ class Storms:
 
 
 def holds(client: Client, name: str) -> Figure:
-    """What the watchdog saw since it was asked last."""
+    """What the watchdog saw since it was asked last.
+
+    The figure is what the server is to blame for: a hold counts with the processor time that the server used
+    meanwhile, since on a busy machine others hold it up, too. The note says what the clock says.
+    """
     said = client.request("bench/holds", None)
-    late = [one * 1000 for one in said["late"]]
-    longest = max(late, default=0.0)
-    where = ""
-    if longest > 50:
-        held, own, process, place = said["long"][0]
-        where = (
-            f": {own / held:.0%} of it the loop's own work, {process / held:.0%} this process's; in {place}"
-        )
-    note = f"longest {longest:.0f} ms{where}"
-    waits = _waits(late, said["seconds"] * 1000, 0.001)
-    return Figure(HOLDS, name, "ms", waits, target=50, samples=len(late), note=note)
+    whole = said["seconds"] * 1000
+    work, late = ([one[at] * 1000 for one in said["late"]] for at in (0, 1))
+    note = f"by the clock {_waits(late, whole, 0.001):.0f} ms, longest {max(late, default=0):.0f} ms"
+    if said["long"] and said["long"][0][0] > 0.05:
+        held, _, own, where = said["long"][0]
+        note += f"; {held * 1000:.0f} ms of work, {own / held:.0%} of it the loop's, in {where}"
+    return Figure(HOLDS, name, "ms", _waits(work, whole, 0.001), target=50, samples=len(late), note=note)
 
 
 def _waits(holds_ms: list[float], whole_ms: float, share: float) -> float:

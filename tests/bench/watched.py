@@ -26,15 +26,15 @@ class Hold(NamedTuple):
     """One long hold.
 
     Attributes:
-        late: seconds.
-        own: processor time that the loop's thread used of it; the rest others took, or the interpreter lock.
-        process: processor time of all threads of the process.
+        work: seconds of processor time that this process used meanwhile, in whatever thread, at most `late`.
+        late: seconds by the clock; on a busy machine others have the processor for the rest.
+        own: of the work, what the loop's own thread did.
         where: what the loop's thread did.
     """
 
+    work: float
     late: float
     own: float
-    process: float
     where: str
 
 
@@ -47,13 +47,13 @@ class Watchdog:
         self._due = 0.0
         self._seen = ""
         self._begun = time.perf_counter()
-        self._late: list[float] = []
+        self._late: list[tuple[float, float]] = []
         self._long: list[Hold] = []
         self._next()
         threading.Thread(target=self._look, daemon=True).start()
 
     def take(self) -> dict[str, Any]:
-        """What was measured since the last call: seconds, each lateness above a beat, the longest."""
+        """What was measured since the last call: seconds, (work, lateness) of each late beat, the longest."""
         now = time.perf_counter()
         longest = sorted(self._long, reverse=True)[:5]
         taken = {"seconds": now - self._begun, "late": self._late, "long": longest}
@@ -68,10 +68,10 @@ class Watchdog:
     def _beat(self) -> None:
         late = time.perf_counter() - self._due
         if late > BEAT:
-            self._late.append(late)
-        if late > LONG:
-            own, process = time.thread_time() - self._used[0], time.process_time() - self._used[1]
-            self._long.append(Hold(late, own, process, self._seen))
+            own, work = time.thread_time() - self._used[0], time.process_time() - self._used[1]
+            self._late.append((min(work, late), late))
+            if late > LONG:
+                self._long.append(Hold(min(work, late), late, own, self._seen))
         self._seen = ""
         self._next()
 

@@ -9,6 +9,8 @@ costs nothing but for line ends, which come in runs.
 
 import re
 
+from mnemolens.core.long_texts import pieces, remembered
+
 _LATIN = "A-Za-z\u00c0-\u024f"
 _CJK = "\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 _MARKS = r"!-/:-@\[-`{-~"
@@ -19,6 +21,7 @@ _TOKEN = re.compile(
 _TWO_TOKENS = re.compile(rf"[^\w\s{_MARKS}{_LATIN}{_CJK}]|[^\D0-9{_CJK}]")
 
 
+@remembered
 def count_tokens(text: str) -> int:
     """An estimate of the text's tokens, never negative, 0 for the empty text. Linear in the text's length."""
-    return _TOKEN.subn("", text)[1] + 2 * _TWO_TOKENS.subn("", text)[1]
+    return sum(_TOKEN.subn("", part)[1] + 2 * _TWO_TOKENS.subn("", part)[1] for part in pieces(text))

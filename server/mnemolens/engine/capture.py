@@ -15,6 +15,7 @@ from typing import Any, cast
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.events import MemoryPut, memory_fields, put_memory
 from mnemolens.core.ids import content_hash, new_ulid, short_hash
+from mnemolens.core.long_texts import remembered
 from mnemolens.core.memories import MEMORY_KINDS, Memory, MemoryKind, Origin
 from mnemolens.core.memory_text import count_tokens
 from mnemolens.engine.requests import CaptureRequest
@@ -169,6 +170,7 @@ def first_line(content: str) -> str:
     return " ".join(_LINE_MARKS.sub("", first.strip()).split()) or content.strip()
 
 
+@remembered
 def normalised_hash(content: str) -> str:
     """Equal for contents that a person would call the same (CONTRACT §4, duplicates)."""
     text = unicodedata.normalize("NFC", content.replace("\r\n", "\n").replace("\r", "\n"))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mnemolens.core.errors import InvalidArgument
+from mnemolens.core.long_texts import remembered
 from mnemolens.engine.requests import CaptureRequest
 from mnemolens.engine.secret_rules import RULES, Rule, key_blocks, named_secret, value_group
 
@@ -63,6 +64,7 @@ class SecretFound(InvalidArgument):
         self.secrets = tuple(secrets)
 
 
+@remembered
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """The secrets in a text, in order, none overlapping. Linear in the text's length."""
     lowered = text.lower()

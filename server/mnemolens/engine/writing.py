@@ -4,7 +4,6 @@ Owns the rules of what is written when (CONTRACT §3, §4). Fields are checked i
 out is the workspace's.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -39,12 +38,12 @@ from mnemolens.core.views import (
 from mnemolens.engine.capture import (
     is_empty,
     new_memory,
-    normalised_hash,
     put_of_new,
     put_of_replacement,
     put_of_update,
 )
 from mnemolens.engine.code import Code
+from mnemolens.engine.duplicates import SameContent
 from mnemolens.engine.links import Links
 from mnemolens.engine.requests import CaptureRequest
 from mnemolens.engine.sessions import is_expired
@@ -71,8 +70,7 @@ class Writing:
         self._code = code
         self._show = show
         self.author: str | None = None
-        self._same_content: dict[str, set[str]] = defaultdict(set)
-        self._hash_of: dict[str, str] = {}
+        self._same_content = SameContent()
         self._planned: dict[str, SymbolKey | None] = {}
 
     def note_content(self, memory_ids: frozenset[str]) -> None:
@@ -80,9 +78,8 @@ class Writing:
         for memory_id in memory_ids:
             self._planned.pop(memory_id, None)
             memory = self._state.memory(memory_id)
-            self._forget_content(memory_id)
-            if memory is not None and memory.status != "forgotten":
-                self._keep_content(memory_id, memory.content)
+            shown = memory is not None and memory.status != "forgotten"
+            self._same_content.note(memory_id, memory.content if memory is not None and shown else None)
 
     def preview(self, request: CaptureRequest, now: datetime) -> CaptureView:
         """What `capture` would store and link; stores nothing."""
@@ -115,7 +112,7 @@ class Writing:
         if key is not None and key not in self._explicit_keys(memory.id):
             events.append(self._explicit_anchor(memory.id, key, supersedes=None))
         events += self._links.births(memory, key)
-        self._keep_content(memory.id, memory.content)
+        self._same_content.note(memory.id, memory.content)
         self._planned[memory.id] = key
         return Write(
             tuple(events),
@@ -321,7 +318,7 @@ class Writing:
         self, memory: Memory, key: SymbolKey | None, now: datetime, *, explicit: bool
     ) -> tuple[str | None, tuple[str, ...]]:
         """The earlier memory of the same content on the same symbol, and warnings about others."""
-        same = sorted(self._same_content[normalised_hash(memory.content)] - {memory.id})
+        same = sorted(self._same_content.same_as(memory.content) - {memory.id})
         same = [other for other in same if not self._is_expired(other, now)]
         here = next((other for other in same if self._is_on(other, key)), None)
         if here is not None:
@@ -402,16 +399,9 @@ class Writing:
     def _label(self, key: SymbolKey | None) -> str:
         return place_label(key, self._code.kind(key) or "function") if key else "no code"
 
-    def _keep_content(self, memory_id: str, content: str) -> None:
-        value = normalised_hash(content)
-        self._hash_of[memory_id] = value
-        self._same_content[value].add(memory_id)
-
     def _forget_content(self, memory_id: str) -> None:
         self._planned.pop(memory_id, None)
-        value = self._hash_of.pop(memory_id, None)
-        if value is not None:
-            self._same_content[value].discard(memory_id)
+        self._same_content.note(memory_id, None)
 
 
 def _refuse_secrets(request: CaptureRequest) -> None:

@@ -1,6 +1,7 @@
 """`mnemolens.memory.capture` and `.preview`."""
 
 from mnemolens.core.views import Json
+from mnemolens.engine.reading_ahead import read_ahead
 from mnemolens.engine.requests import CaptureRequest
 from mnemolens.lsp.commands.call import At, Call
 from mnemolens.lsp.params import CaptureArguments
@@ -9,13 +10,15 @@ from mnemolens.lsp.params import CaptureArguments
 async def capture(call: Call, arguments: CaptureArguments) -> Json:
     """Store a memory."""
     at = call.at(arguments)
+    await read_ahead(arguments.content)
     write = at.workspace.capture(_request(call, at, arguments), call.ls.now())
     return call.wire(at.workspace).capture(await at.workspace.commit(write))
 
 
-def preview(call: Call, arguments: CaptureArguments) -> Json:
+async def preview(call: Call, arguments: CaptureArguments) -> Json:
     """Say what a capture would link to; stores nothing."""
     at = call.at(arguments)
+    await read_ahead(arguments.content)
     view = at.workspace.preview(_request(call, at, arguments), call.ls.now())
     return call.wire(at.workspace).capture(view)
 

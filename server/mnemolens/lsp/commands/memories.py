@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from mnemolens.core.views import Json, MemoryView
+from mnemolens.engine.reading_ahead import read_ahead
 from mnemolens.engine.requests import ListRequest
 from mnemolens.lsp.commands.call import Call
 from mnemolens.lsp.params import AccessArguments, IdArguments, ListArguments, UpdateArguments
 
-MAX_PAGE_CHARACTERS = 8_000_000
+MAX_PAGE_CHARACTERS = 2_000_000
 """Of content in one page of a list."""
 
 
@@ -54,6 +55,8 @@ def _within_bounds(views: tuple[MemoryView, ...]) -> tuple[MemoryView, ...]:
 async def update(call: Call, arguments: UpdateArguments) -> Json:
     """Change the fields that are given."""
     workspace, wire = call.workspace(arguments), call.wire(call.workspace(arguments))
+    content = arguments.changes.get("content")
+    await read_ahead(content if isinstance(content, str) else None)
     write = workspace.update(
         arguments.id, arguments.changes, call.ls.now(), allow_secret=arguments.allow_secret
     )
