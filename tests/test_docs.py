@@ -304,7 +304,11 @@ def requirement(text: str) -> str:
     return re.split(r"[\s<>=!~;\[]", text, maxsplit=1)[0]
 
 
-LICENCES = {"MIT License": "MIT", "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0"}
+LICENCES = {
+    "MIT License": "MIT",
+    "BSD License": "BSD-3-Clause",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+}
 
 
 def licence(package: str) -> str:

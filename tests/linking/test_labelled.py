@@ -53,6 +53,7 @@ class Score:
 
 def indexed(folder, sources):
     """A project that holds copies of these packages' folders, every file read."""
+    folder.mkdir(parents=True, exist_ok=True)
     for source in sources:
         shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     workspace = Workspace.open(folder, Settings())

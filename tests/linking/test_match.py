@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemolens.core.symbols import SymbolKey
-from mnemolens.linking import ALL_RULES, match
+from mnemolens.linking import ALL_KINDS, Rule, evidence_holds, match, names_in
 from mnemolens.linking.match import MAX_CANDIDATES
 
 SHOP = {
@@ -169,12 +169,12 @@ def test_a_name_in_very_many_places_offers_nothing(listed):
     assert match("", "`__init__` is slow", {}, listed(many)) == ()
 
 
-def test_only_the_rules_asked_for(listed):
+def test_only_the_kinds_asked_for(listed):
     text, metadata = "charge() of Payment, see web/pay.ts", {"file": "src/bank.py"}
-    for rule in ALL_RULES:
-        found = match("", text, metadata, listed(SHOP), rules=frozenset({rule}))
-        assert [m.context for m in found] == [rule]
-    assert match("", text, metadata, listed(SHOP), rules=frozenset()) == ()
+    for kind in ALL_KINDS:
+        found = match("", text, metadata, listed(SHOP), kinds=frozenset({kind}))
+        assert [m.context for m in found] == [kind]
+    assert match("", text, metadata, listed(SHOP), kinds=frozenset()) == ()
 
 
 class TestPaths:
@@ -374,3 +374,56 @@ def test_the_header_of_a_trace_is_no_class(listed):
     text = 'Traceback (most recent call last):\n  File "src/pay.py", line 3, in charge'
     found = match("", text, {}, listed({**SHOP, "src/code.py::Traceback": "class"}))
     assert {m.target.id for m in found} == {"src/pay.py", "src/pay.py::charge"}
+
+
+class TestOwnRules:
+    """A project's own ways of naming code: pattern, kind, score."""
+
+    def found(self, listed, text, *rules):
+        found = by_id(match("", text, {}, listed(SHOP), rules=rules))
+        return {id_: m.relevance for id_, m in found.items()}
+
+    def test_the_first_group_is_the_name(self, listed):
+        assert self.found(listed, "ticket 4, owner <charge>", Rule(r"<(\w+)>")) == {"src/pay.py::charge": 0.8}
+
+    def test_without_a_group_the_whole_match_is(self, listed):
+        assert self.found(listed, "all of charge is slow", Rule("charge", score=0.9)) == {
+            "src/pay.py::charge": 0.9
+        }
+
+    def test_the_kind_says_what_may_be_named(self, listed):
+        text = "<Payment> <charge> <src/bank.py>"
+        assert set(self.found(listed, text, Rule("<(.*?)>", "class"))) == {"src/pay.py::Payment"}
+        assert set(self.found(listed, text, Rule("<(.*?)>", "function"))) == {"src/pay.py::charge"}
+        assert set(self.found(listed, text, Rule("<(.*?)>", "file"))) == {"src/bank.py"}
+
+    def test_its_score_counts_where_other_rules_would_say_more(self, listed):
+        assert self.found(listed, "`charge()`", Rule(r"`(\w+)\(\)`", score=0.3)) == {
+            "src/pay.py::charge": 0.3
+        }
+
+    def test_a_name_in_several_places_stays_undecided(self, listed):
+        found = match("", "<retry>", {}, listed(SHOP), rules=(Rule("<(.*?)>", score=1.0),))
+        assert len(found) == 2
+        assert all(m.candidate for m in found)
+
+    def test_qualified_names(self, listed):
+        assert set(self.found(listed, "<Account.retry>", Rule("<(.*?)>"))) == {"src/bank.py::Account.retry"}
+
+    def test_its_link_keeps_span_and_rule_and_holds_while_the_text_says_so(self, listed):
+        rules = (Rule("<(.*?)>"),)
+        (found,) = match("", "see <charge>", {}, listed(SHOP), rules=rules)
+        assert (found.evidence.start, found.evidence.end, found.evidence.rule) == (5, 11, "custom")
+        assert evidence_holds(found.evidence, "", "now <charge> is here", {}, rules)
+        assert not evidence_holds(found.evidence, "", "nothing is here", {}, rules)
+
+    def test_a_memory_is_found_under_the_names_of_rules(self):
+        assert names_in("owner <get>", (Rule("<(.*?)>"),)) == {"get"}
+
+    def test_a_catastrophic_pattern_takes_no_longer_than_the_text(self, listed):
+        assert self.found(listed, "a" * 19_000 + "!", Rule("(a|a)*(a|a)*(a|a)*$")) == {}
+
+    @given(st.text(max_size=80))
+    @settings(max_examples=50, deadline=None)
+    def test_any_text(self, text):
+        names_in(text, (Rule("(.?)"), Rule("")))

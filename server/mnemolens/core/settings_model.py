@@ -5,7 +5,7 @@ Owns nothing of where values come from and how they are merged; that is `core.se
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 
@@ -38,6 +38,20 @@ def _as_languages(value: object) -> object:
 def _empty_is_unset(value: object) -> object:
     """Editors have no null in a text field."""
     return None if value == "" else value
+
+
+def _pattern(value: str) -> str:
+    """A regular expression that takes time in proportion to the text at most."""
+    import re2  # only where a project has rules
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        re2.compile(value, options=options)
+    except re2.error as error:
+        said = error.args[0]
+        raise ValueError(said.decode() if isinstance(said, bytes) else str(said)) from None
+    return value
 
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -94,15 +108,29 @@ class IndexSettings(_Section):
     )
 
 
+class LinkRule(_Section):
+    """A project's own way of naming code."""
+
+    pattern: Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_pattern)]
+    kind: Literal["symbol", "function", "class", "file"] = "symbol"
+    score: Share = 0.8
+
+
 class LinkingSettings(_Section):
     """Links from memories to the code they name."""
 
     enabled: bool = Field(
         default=True, description="Link memories to the code that their text and metadata name."
     )
-    rules: Annotated[tuple[LinkContext, ...], BeforeValidator(_as_list)] = Field(
+    kinds: Annotated[tuple[LinkContext, ...], BeforeValidator(_as_list)] = Field(
         default=("metadata_file_match", "content_name_match", "content_class_match", "content_file_match"),
         description="Which kinds of links are made.",
+    )
+    rules: tuple[LinkRule, ...] = Field(
+        default=(),
+        max_length=50,
+        description="Own ways of naming code. Each has a `pattern` (RE2's syntax; its first group is the "
+        "name), a `kind` (symbol, function, class or file) and a `score` (0..1, below .5 only offered).",
     )
 
 

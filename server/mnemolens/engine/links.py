@@ -18,8 +18,9 @@ from mnemolens.core.memories import Anchor, Birth, CodeState, Link, Memory, Plac
 from mnemolens.core.symbols import SymbolKey, SymbolKind
 from mnemolens.engine.placing import Code, place
 from mnemolens.linking import (
-    ALL_RULES,
+    ALL_KINDS,
     Match,
+    Rule,
     SymbolLookup,
     evidence_holds,
     match,
@@ -86,7 +87,8 @@ class Links:
 
     Attributes:
         linking_enabled: whether names in a memory's text link it; explicit anchors always do.
-        rules: which kinds of names do.
+        kinds: which kinds of names do.
+        rules: the project's own ways of naming code.
         unlinked: memories whose text links them to nothing, since whoever stored them asked for that.
         last_places: {anchor id: where it was last seen in this worktree, in earlier sessions too}.
     """
@@ -96,7 +98,8 @@ class Links:
         self._root = root
         self._code = code
         self.linking_enabled = True
-        self.rules = ALL_RULES
+        self.kinds = ALL_KINDS
+        self.rules: tuple[Rule, ...] = ()
         self.unlinked: set[str] = set()
         self.last_places: dict[str, SymbolKey] = {}
         self._places_to_keep: dict[str, SymbolKey] = {}
@@ -242,7 +245,7 @@ class Links:
 
     def _derive(self, memory: Memory, before: _Derived | None) -> _Derived:
         anchors = [a for a in self._state.anchors_of(memory.id) if self._counts(a, memory)]
-        named = names_in(memory.title) | names_in(memory.content)
+        named = names_in(memory.title, self.rules) | names_in(memory.content, self.rules)
         placements: dict[str, Placement] = {}
         copies: dict[str, frozenset[SymbolKey]] = {}
         links: list[Link] = []
@@ -316,7 +319,7 @@ class Links:
             return True
         return (
             self._links_text_of(memory)
-            and evidence_holds(anchor.evidence, memory.title, memory.content, memory.metadata)
+            and evidence_holds(anchor.evidence, memory.title, memory.content, memory.metadata, self.rules)
             and not self._state.link_dropped(memory.id, anchor.evidence.text, anchor.birth.state.key.id)
         )
 
@@ -334,6 +337,7 @@ class Links:
                 memory.metadata,
                 self._code,
                 origin,
+                kinds=self.kinds,
                 rules=self.rules,
                 root=self._root,
             )

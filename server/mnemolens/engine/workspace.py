@@ -63,6 +63,7 @@ from mnemolens.engine.show import Show
 from mnemolens.engine.sources import Sources
 from mnemolens.engine.write import Write
 from mnemolens.engine.writing import Writing
+from mnemolens.linking import Rule
 from mnemolens.ranking.decay import DecayParams
 from mnemolens.store.git import author_name, git_busy, read_head
 from mnemolens.store.graph import MAX_ROWS, GraphStore
@@ -760,7 +761,10 @@ class Workspace:
         self._show.decay = DecayParams.from_settings(self.settings)
         self._recall.min_weight = self.settings.memory.decay.min_weight
         self._links.linking_enabled = self.settings.linking.enabled
-        self._links.rules = frozenset(self.settings.linking.rules)
+        self._links.kinds = frozenset(self.settings.linking.kinds)
+        self._links.rules = tuple(
+            Rule(one.pattern, one.kind, one.score) for one in self.settings.linking.rules
+        )
 
     def _look_outside(self) -> tuple[Sequence[Event], Origin, bool]:
         return self._journal.refresh(), read_head(self.layout), git_busy(self.layout)

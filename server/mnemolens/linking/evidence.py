@@ -8,19 +8,19 @@ from typing import Any
 from mnemolens.core.memories import Evidence
 from mnemolens.linking.mentions import SCAN_LIMIT, mentions, mentions_in, name_parts
 from mnemolens.linking.paths import basename, metadata_paths, module_parts
-from mnemolens.linking.values import Mention
+from mnemolens.linking.values import Mention, Rule
 
 _NEEDS_MARK = frozenset({"code_span", "call", "role", "stack_trace", "import", "symbol_id", "markdown_link"})
 
 
-def names_in(text: str) -> frozenset[str]:
+def names_in(text: str, rules: tuple[Rule, ...] = ()) -> frozenset[str]:
     """The names that an inverted index should hold this text under.
 
     A new symbol is looked up by its last name, a new file by `names_of_file`.
     """
     names: set[str] = set()
-    for mention in mentions("", text):
-        if mention.rule == "path":
+    for mention in mentions("", text, rules):
+        if mention.rule == "path" or (mention.custom is not None and mention.custom.kind == "file"):
             names.add(basename(mention.text))
         else:
             names.update(name_parts(mention.text))
@@ -40,7 +40,13 @@ def names_of_file(path: str) -> frozenset[str]:
     return frozenset({path.rpartition("/")[2], module_parts(path)[-1]})
 
 
-def evidence_holds(evidence: Evidence, title: str, content: str, metadata: Mapping[str, Any]) -> bool:
+def evidence_holds(
+    evidence: Evidence,
+    title: str,
+    content: str,
+    metadata: Mapping[str, Any],
+    rules: tuple[Rule, ...] = (),
+) -> bool:
     """Whether the memory still says what the evidence says, wherever in that field it now stands.
 
     A name that was written as code or called and is now a plain word no longer counts, unless a plain word of
@@ -52,14 +58,14 @@ def evidence_holds(evidence: Evidence, title: str, content: str, metadata: Mappi
     text = {"title": title, "content": content}.get(evidence.field, "")
     return any(
         mention.rule == evidence.rule or mention.marked or evidence.rule not in _NEEDS_MARK
-        for mention in _by_text(evidence.field, text[:SCAN_LIMIT]).get(evidence.text, ())
+        for mention in _by_text(evidence.field, text[:SCAN_LIMIT], rules).get(evidence.text, ())
     )
 
 
 @lru_cache(maxsize=16)
-def _by_text(field: str, text: str) -> Mapping[str, Sequence[Mention]]:
+def _by_text(field: str, text: str, rules: tuple[Rule, ...]) -> Mapping[str, Sequence[Mention]]:
     """{name: where the field mentions it}; remembered, since a memory has up to hundreds of links."""
     found = defaultdict(list)
-    for mention in mentions_in(field, text):
+    for mention in mentions_in(field, text, rules):
         found[mention.text].append(mention)
     return dict(found)

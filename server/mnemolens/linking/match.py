@@ -24,10 +24,10 @@ from mnemolens.linking.receivers import (
     module_suggests,
     words_shared,
 )
-from mnemolens.linking.values import CANDIDATE_BELOW, Match, Mention, SymbolLookup
+from mnemolens.linking.values import CANDIDATE_BELOW, Match, Mention, Rule, SymbolLookup
 from mnemolens.linking.vocabulary import BUILT_IN, FOREIGN
 
-ALL_RULES: frozenset[LinkContext] = frozenset(
+ALL_KINDS: frozenset[LinkContext] = frozenset(
     {"metadata_file_match", "content_name_match", "content_class_match", "content_file_match"}
 )
 SURE = 0.8
@@ -65,7 +65,8 @@ def match(
     lookup: SymbolLookup,
     origin_file: str | None = None,
     *,
-    rules: frozenset[LinkContext] = ALL_RULES,
+    kinds: frozenset[LinkContext] = ALL_KINDS,
+    rules: tuple[Rule, ...] = (),
     root: str = "",
 ) -> tuple[Match, ...]:
     """The code that a memory speaks of, most relevant first; each place once.
@@ -76,14 +77,15 @@ def match(
         metadata: any JSON; `file`, `file_path` and `files` are looked at.
         lookup: the code.
         origin_file: the file the memory was captured in, which decides between equal names.
-        rules: the contexts to make.
+        kinds: the contexts to make.
+        rules: the project's own ways of naming code.
         root: absolute path of the worktree's top level, where known, to judge absolute paths by.
     """
-    work = _Matching(title, content, lookup, origin_file, root)
+    work = _Matching(title, content, rules, lookup, origin_file, root)
     work.files_of_metadata(metadata)
     work.files_of_text()
     work.names_of_text()
-    wanted = [found for found in work.found.values() if found.context in rules]
+    wanted = [found for found in work.found.values() if found.context in kinds]
     return tuple(sorted(wanted, key=lambda found: (-found.relevance, found.target))[:MAX_MATCHES])
 
 
@@ -91,14 +93,20 @@ class _Matching:
     """One memory's matching: what is known so far decides what comes next."""
 
     def __init__(
-        self, title: str, content: str, lookup: SymbolLookup, origin_file: str | None, root: str
+        self,
+        title: str,
+        content: str,
+        rules: tuple[Rule, ...],
+        lookup: SymbolLookup,
+        origin_file: str | None,
+        root: str,
     ) -> None:
         self.found: dict[SymbolKey, Match] = {}
         self._texts = {"title": title, "content": content}
         self._lookup = lookup
         self._origin = origin_file
         self._root = root
-        self._mentions = mentions(title, content)
+        self._mentions = mentions(title, content, rules)
         self._metadata_files: set[str] = set()
         self._text_files: set[str] = set()
         self._paths: dict[str, list[tuple[int, int, str]]] = {"title": [], "content": []}
@@ -123,9 +131,12 @@ class _Matching:
 
     def files_of_text(self) -> None:
         for mention in self._mentions:
-            if mention.rule != "path":
+            if not _names_file(mention):
                 continue
-            files, relevance = self._decide_file(find_files(mention.text, self._lookup, self._root), SURE)
+            certainty = SURE if mention.custom is None else mention.custom.score
+            files, relevance = self._decide_file(
+                find_files(mention.text, self._lookup, self._root), certainty
+            )
             for file in files:
                 self._add_file(file, relevance, "content_file_match", _evidence(mention))
             if len(files) == 1 and relevance >= CANDIDATE_BELOW:
@@ -146,7 +157,7 @@ class _Matching:
         """The mentions of names; of those that can't but mean the same, the first."""
         first: dict[tuple[str, str, str | None, str | None], Mention] = {}
         for mention in self._mentions:
-            if mention.rule != "path":
+            if not _names_file(mention):
                 same = (mention.text, mention.rule, mention.scope, self._near_file(mention))
                 first.setdefault(same, mention)
         return list(first.values())
@@ -190,6 +201,8 @@ class _Matching:
         self._compared += len(places)
         if self._compared > MAX_COMPARED:
             return (), 0.0
+        if mention.custom is not None:
+            return self._of_rule(mention.custom, parts, places)
         if mention.scope is not None:
             scoped = tuple(p for p in places if self._in_scope(p, mention.scope) and ends_with(p, parts))
             if mention.rule == "symbol_id" and not scoped:
@@ -198,6 +211,12 @@ class _Matching:
                 return scoped, SURE
         if len(parts) > 1:
             return self._qualified(mention, parts, places)
+        return self._alone(mention, parts[0], places)
+
+    def _alone(
+        self, mention: Mention, name: str, places: tuple[SymbolKey, ...]
+    ) -> tuple[tuple[SymbolKey, ...], float]:
+        """A name without qualifiers."""
         if mention.rule == "word":
             functions = tuple(p for p in places if self._is_function(p))
             # A method is hardly named without its receiver, unless its name is nothing but a name.
@@ -205,9 +224,17 @@ class _Matching:
             return tuple(p for p in functions if telling or "." not in p.qualname), _PLAUSIBLE
         places = self._bare(mention, places)
         visible = tuple(p for p in places if not self._is_local(p)) or places
-        if len(visible) == 1 and not self._is_called(mention) and is_common_word(parts[0]):
+        if len(visible) == 1 and not self._is_called(mention) and is_common_word(name):
             return visible, self._certainty_of_word(visible[0])
         return visible, SURE
+
+    def _of_rule(
+        self, rule: Rule, parts: tuple[str, ...], places: tuple[SymbolKey, ...]
+    ) -> tuple[tuple[SymbolKey, ...], float]:
+        """What a project's own rule names: of the kind that it says, and as certain."""
+        named = (p for p in places if ends_with(p, parts) or module_qualifies(p, parts))
+        wanted = {"function": FUNCTION_KINDS, "class": CLASS_KINDS}.get(rule.kind)
+        return tuple(p for p in named if wanted is None or self._lookup.kind_of(p) in wanted), rule.score
 
     def _bare(self, mention: Mention, places: tuple[SymbolKey, ...]) -> tuple[SymbolKey, ...]:
         """Less what a name without a receiver can't mean, since it means something else."""
@@ -441,6 +468,10 @@ def _runs_together(word: str) -> bool:
 
 def _evidence(mention: Mention) -> Evidence:
     return Evidence(mention.field, mention.start, mention.end, mention.rule, mention.text)
+
+
+def _names_file(mention: Mention) -> bool:
+    return mention.rule == "path" or (mention.custom is not None and mention.custom.kind == "file")
 
 
 def _names_class(mention: Mention) -> bool:

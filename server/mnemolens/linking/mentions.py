@@ -9,10 +9,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Generator, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from mnemolens.core.identifiers import IDENTIFIER, LATIN_LETTERS, is_common_word, is_identifier
-from mnemolens.linking.values import Mention
+from mnemolens.linking.rules import found_by
+from mnemolens.linking.values import Mention, Rule
 from mnemolens.linking.vocabulary import BUILT_IN, CODE_KEYWORDS, FILE_EXTENSIONS
 
 SCAN_LIMIT = 20_000
@@ -95,30 +97,38 @@ _PROSE = _Place()
 _FENCED = _Place(fenced=True)
 
 
-def mentions(title: str, content: str) -> tuple[Mention, ...]:
-    """Everything in title and content that may name code, in text order.
+def mentions(title: str, content: str, rules: tuple[Rule, ...] = ()) -> tuple[Mention, ...]:
+    """Everything in title and content that may name code: what own rules find, then all else in text order.
 
     Bare lower-case words are given once a field, common English words only where they are marked.
     """
-    found = (*mentions_in("title", title[:SCAN_LIMIT]), *mentions_in("content", content[:SCAN_LIMIT]))
-    return found[:MAX_MENTIONS]
+    in_title = mentions_in("title", title[:SCAN_LIMIT], rules)
+    return (*in_title, *mentions_in("content", content[:SCAN_LIMIT], rules))[:MAX_MENTIONS]
 
 
 @lru_cache(maxsize=64)
-def mentions_in(field: str, text: str) -> tuple[Mention, ...]:
-    """Everything in one field that may name code, in text order; remembered, since each link asks again.
+def mentions_in(field: str, text: str, rules: tuple[Rule, ...] = ()) -> tuple[Mention, ...]:
+    """`mentions` of one field; remembered, since each link asks again.
 
     Args:
         field: its name.
         text: no longer than `SCAN_LIMIT`.
+        rules: the project's own.
     """
+    own = tuple(found_by(rules, field, text))
     found: list[Mention] = []
-    for mention in _Reader(field, text).read():
+    for mention in chain(own, _Reader(field, text).read()):
+        if own and mention.custom is None and any(_overlap(mention, one) for one in own):
+            continue  # the project's own rule says what is meant here
         if mention.end - mention.start <= MAX_NAME_LENGTH:
             found.append(mention)
         if len(found) >= MAX_MENTIONS:
             break
     return tuple(found)
+
+
+def _overlap(one: Mention, other: Mention) -> bool:
+    return one.start < other.end and other.start < one.end
 
 
 class _Reader:

@@ -2,13 +2,27 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from mnemolens.core.memories import Evidence, LinkContext
 from mnemolens.core.symbols import SymbolKey, SymbolKind
 
 CANDIDATE_BELOW = 0.5
 """A match of lower relevance is offered, but neither shown in hover nor counted in a lens."""
+
+
+class Rule(NamedTuple):
+    """A project's own way of naming code, from the setting `linking.rules`.
+
+    Attributes:
+        pattern: RE2's syntax; names what its first group holds, else the whole match.
+        kind: what may be named.
+        score: relevance of a link to what is named for sure, 0..1; below .5 it is offered only.
+    """
+
+    pattern: str
+    kind: Literal["symbol", "function", "class", "file"] = "symbol"
+    score: float = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +34,12 @@ class Mention:
         start: code point offset in that field, `end` exclusive.
         rule: how it was recognised: "code_span", "call", "role", "stack_trace", "import",
             "symbol_id", "markdown_link", "dotted", "snake_case", "camel_case", "pascal_case",
-            "capitalised", "word", "possessive" (`Class's member`), "path".
+            "capitalised", "word", "possessive" (`Class's member`), "path"; "custom" of a rule of the
+            project's own.
         text: the name, the dotted names, or the path.
         marked: written as code or called, so that it means code even if it is an English word.
         scope: path or dotted module that it was written with (`from scope import text`, `scope::text`).
+        custom: the project's own rule that found it.
     """
 
     field: str
@@ -33,6 +49,7 @@ class Mention:
     text: str
     marked: bool = False
     scope: str | None = None
+    custom: Rule | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,33 @@
+"""Names that a project writes in a way of its own, found by patterns from its settings.
+
+Patterns are RE2's: a match takes time in proportion to the text, whatever the pattern, so that a repository's
+settings can't hold anybody up. What a name found means is decided in `linking.match`, as for every mention.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from mnemolens.linking.values import Mention, Rule
+
+MAX_FOUND = 200
+"""Of one rule in one field."""
+
+
+def found_by(rules: tuple[Rule, ...], field: str, text: str) -> Iterator[Mention]:
+    """What the rules find in a field, rule by rule."""
+    for rule in rules:
+        pattern = _compiled(rule.pattern)
+        for number, found in enumerate(pattern.finditer(text)):
+            if number >= MAX_FOUND:
+                break
+            start, end = found.span(1 if pattern.groups else 0)
+            if 0 <= start < end:
+                yield Mention(field, start, end, "custom", text[start:end], marked=True, custom=rule)
+
+
+@lru_cache(maxsize=128)
+def _compiled(pattern: str) -> Any:
+    import re2  # only where a project has rules
+
+    return re2.compile(pattern)
