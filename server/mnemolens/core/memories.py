@@ -172,7 +172,8 @@ class Placement:
 
     Attributes:
         at: the symbol, None when lost, ambiguous or out of scope.
-        stage: which rule placed it: "place", "alias", "full_hash", "body_hash", "" when not placed.
+        stage: which rule placed it: "place", "alias", "shifted" (its name was typed over), or one of the
+            tracker's: "full_hash", "body_hash", "parent", "similar"; "" when not placed.
         score: 0..1, certainty of the stage.
         edited: fresh, but edited since it was last confirmed.
         candidates: up to three (place, score), best first, when not placed.

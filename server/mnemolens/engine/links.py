@@ -7,21 +7,21 @@ move.
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
 from mnemolens.core.events import AnchorAlias, AnchorPut, BirthRecord, EventData, EvidenceRecord
 from mnemolens.core.ids import derived_anchor_id
-from mnemolens.core.memories import Anchor, Birth, CodeState, Link, Memory, Placement, Verdict
-from mnemolens.core.symbols import SymbolKey, SymbolKind
-from mnemolens.engine.placing import Code, place
+from mnemolens.core.memories import Anchor, CodeState, Link, Memory, Placement, Verdict
+from mnemolens.core.symbols import FileSymbols, SymbolKey, SymbolKind
+from mnemolens.engine.code import Code
+from mnemolens.engine.following import Before, Following, Subject
+from mnemolens.engine.placing import place
 from mnemolens.linking import (
     ALL_KINDS,
     Match,
     Rule,
-    SymbolLookup,
     evidence_holds,
     match,
     names_in,
@@ -36,27 +36,6 @@ DERIVED_FROM = 0.8
 
 VERDICT_ORDER: tuple[Verdict, ...] = ("fresh", "moved", "drifted", "ambiguous", "lost", "unanchored")
 """A memory's verdict is its best anchor's: the first of these that any anchor has."""
-
-
-class CodeFacts(Code, SymbolLookup, Protocol):
-    """The code graph, as far as linking and placing need it."""
-
-    def kind(self, key: SymbolKey) -> SymbolKind | None:
-        """The symbol's kind; "file" for a file that is there."""
-
-    def birth(self, key: SymbolKey) -> Birth | None:
-        """A new anchor's birth record, None where the text can't be read."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether every file has been indexed once."""
-
-    @property
-    def unchanged(self) -> frozenset[str]:
-        """The files whose text is as it was in the session before."""
-
-    def settled(self, file: str) -> bool:
-        """Whether the file's text is saved or quiet, and holds no syntax error."""
 
 
 @dataclass(slots=True)
@@ -90,10 +69,10 @@ class Links:
         kinds: which kinds of names do.
         rules: the project's own ways of naming code.
         unlinked: memories whose text links them to nothing, since whoever stored them asked for that.
-        last_places: {anchor id: where it was last seen in this worktree, in earlier sessions too}.
+        following: where the tracker found the code of anchors that left their place.
     """
 
-    def __init__(self, state: MergedState, code: CodeFacts, root: str) -> None:
+    def __init__(self, state: MergedState, code: Code, root: str) -> None:
         self._state = state
         self._root = root
         self._code = code
@@ -101,8 +80,10 @@ class Links:
         self.kinds = ALL_KINDS
         self.rules: tuple[Rule, ...] = ()
         self.unlinked: set[str] = set()
-        self.last_places: dict[str, SymbolKey] = {}
-        self._places_to_keep: dict[str, SymbolKey] = {}
+        self.following = Following(code)
+        self._last: dict[str, CodeState] = {}
+        self._places_to_keep: dict[str, CodeState] = {}
+        self._typed: dict[str, dict[SymbolKey, SymbolKey]] = {}
         self._derived: dict[str, _Derived] = {}
         self._on_symbol: dict[SymbolKey, dict[str, Link]] = {}
         self._keys_in_file: dict[str, set[SymbolKey]] = defaultdict(set)
@@ -123,11 +104,103 @@ class Links:
 
     def on_symbol(self, key: SymbolKey) -> dict[str, Link]:
         """{memory id: link} of the active memories on exactly this symbol, candidates left out."""
+        typed = self._typed.get(key.file)
+        if typed:
+            key = next((old for old, new in typed.items() if new == key), key)
         return self._on_symbol.get(key, {})
 
     def keys_in_file(self, file: str) -> frozenset[SymbolKey]:
         """The symbols of a file, itself included, that have memories of their own."""
-        return frozenset(self._keys_in_file.get(file, ()))
+        found, typed = self._keys_in_file.get(file, set()), self._typed.get(file)
+        return frozenset(typed.get(key, key) for key in found) if typed else frozenset(found)
+
+    def retype(self, file: str, before: FileSymbols | None, after: FileSymbols) -> None:
+        """A document's text changed: definitions whose name is being typed over keep their memories.
+
+        Until the text has settled; then `follow` decides where they are.
+        """
+        keys = self._keys_in_file.get(file)
+        if not keys or before is None or len(before.symbols) != len(after.symbols):
+            return
+        now = {(symbol.qualname, symbol.ordinal) for symbol in after.symbols}
+        typed = self._typed.get(file, {})
+        shown = {typed.get(key, key): key for key in keys}
+        for old, new in zip(before.symbols, after.symbols, strict=True):
+            if old is new or (old.qualname, old.ordinal) == (new.qualname, new.ordinal):
+                continue
+            key = shown.get(SymbolKey(file, old.qualname, old.ordinal))
+            if key is not None and old.kind == new.kind and (key.qualname, key.ordinal) not in now:
+                self._typed.setdefault(file, {})[key] = SymbolKey(file, new.qualname, new.ordinal)
+        if file in self._typed:
+            back = [key for key in self._typed[file] if (key.qualname, key.ordinal) in now]
+            for key in back:
+                del self._typed[file][key]
+
+    def follow(self, before: Before, *, known_before: bool = True) -> set[str]:
+        """Follows anchored code through a burst of changes; the memories that this may move.
+
+        Args:
+            before: what was known of the files that have changed; the index holds what is there now.
+            known_before: see `Following.follow`.
+        """
+        typed: dict[SymbolKey, SymbolKey] = {}
+        for file in before:
+            typed.update(self._typed.pop(file, {}))
+        if not self._code.complete:
+            return set()
+        subjects = self._subjects(before, known_before=known_before)
+        moved = self.following.follow(before, subjects, typed, known_before=known_before)
+        return self._memories_of(moved)
+
+    async def follow_slowly(self, before: Before, *, known_before: bool = True) -> set[str]:
+        """`follow`, in steps that let other requests in between; see `Following.follow`."""
+        for file in before:
+            self._typed.pop(file, None)
+        if not self._code.complete:
+            return set()
+        subjects = self._subjects(before, known_before=known_before)
+        moved = await self.following.follow_slowly(before, subjects, known_before=known_before)
+        return self._memories_of(moved)
+
+    def note_last_session(self, states: Mapping[str, CodeState]) -> None:
+        """Takes over where this worktree had the anchors, and how they looked, in an earlier session."""
+        self._last.update(states)
+        for anchor_id, state in states.items():
+            anchor = self._state.anchor(anchor_id)
+            if anchor is None:
+                continue
+            self._by_file[state.key.file].add(anchor.memory_id)
+            known = {anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}
+            if state.key not in known and state.key not in anchor.refused:
+                alike = self._code.likeness(state.key, (one.fingerprint for one in _states(anchor)))
+                self.following.carry(anchor_id, state.key, alike)
+
+    def are_known_in(self, files: Iterable[str]) -> bool:
+        """Whether any anchor is, or was, in one of these files."""
+        return any(self._by_file.get(file) for file in files)
+
+    def carried_into(self, file: str) -> set[str]:
+        """The memories whose code was found in this file by the tracker."""
+        return self._memories_of(self.following.in_file(file))
+
+    def _subjects(self, before: Before, *, known_before: bool) -> list[Subject]:
+        """The anchors that were in these files, and those that are nowhere since lately; else all of them."""
+        memories = {one for file in before for one in self._by_file.get(file, ())}
+        if not known_before:
+            memories.update(self._state.memories())
+        lost = [anchor for one in self.following.lost if (anchor := self._state.anchor(one)) is not None]
+        memories.update(anchor.memory_id for anchor in lost)
+        found: list[Subject] = []
+        for memory_id in sorted(memories):
+            memory = self._state.memory(memory_id)
+            if memory is not None:
+                counting = (one for one in self._state.anchors_of(memory_id) if self._counts(one, memory))
+                found += [Subject(one, self._last.get(one.id, one.birth.state)) for one in counting]
+        return found
+
+    def _memories_of(self, anchors: Iterable[str]) -> set[str]:
+        found = (self._state.anchor(one) for one in anchors)
+        return {anchor.memory_id for anchor in found if anchor is not None}
 
     def verdict_of(self, memory_id: str) -> Verdict:
         """The best verdict among the memory's anchors that are in scope."""
@@ -204,7 +277,7 @@ class Links:
             for memory_id in self._by_file[file]:
                 for anchor in self._state.anchors_of(memory_id):
                     placement = self.placements_of(memory_id).get(anchor.id)
-                    was = self.last_places.get(anchor.id, anchor.birth.state.key)
+                    was = self._last.get(anchor.id, anchor.birth.state).key
                     if was.file != file or (placement and placement.at and placement.at.file == file):
                         continue
                     key = was._replace(file=new + file[len(old) :])
@@ -213,8 +286,8 @@ class Links:
                         aliases.append(AnchorAlias.of(anchor.id, birth.state))
         return aliases
 
-    def take_places(self) -> dict[str, SymbolKey]:
-        """{anchor id: where it was seen}, of those whose place is another since the last call."""
+    def take_places(self) -> dict[str, CodeState]:
+        """{anchor id: where it was seen, and how}, of those where this is another since the last call."""
         places, self._places_to_keep = self._places_to_keep, {}
         return places
 
@@ -288,15 +361,28 @@ class Links:
             if copies is not None:
                 return key in copies
             # The first look in this session: what this worktree had in the last one stood beside the anchor.
-            return anchor.id in self.last_places and key.file in self._code.unchanged
+            return anchor.id in self._last and key.file in self._code.unchanged
 
-        placement = place(anchor, named, self._code, was_there)
+        placement = place(anchor, named, self._code, was_there, self.following.of(anchor))
         if not self._code.complete and placement.stage not in {"place", "alias"}:
             return Placement(anchor.id, None, "unanchored", in_scope=False)
+        if placement.at is None and self._is_half_written(anchor):
+            return kept or Placement(anchor.id, None, "unanchored", in_scope=False)
+        if placement.in_scope:
+            self.following.settle(anchor.id, placement.at)
         known = {anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}
-        if placement.at is not None and placement.at not in known:
+        if placement.at is not None and placement.at not in known and placement.verdict != "moved":
             self._want_alias(anchor, placement.at)
         return placement
+
+    def _is_half_written(self, anchor: Anchor) -> bool:
+        """Whether a file that is known to hold the code can't be judged now: it has a syntax error."""
+        files = {state.key.file for state in (anchor.birth.state, *anchor.aliases)}
+        last = self._last.get(anchor.id)
+        return any(
+            self._code.kind(SymbolKey(file, "")) is not None and not self._code.settled(file)
+            for file in (files | {last.key.file} if last is not None else files)
+        )
 
     def _copies(
         self, anchor: Anchor, placement: Placement, known: frozenset[SymbolKey] | None
@@ -304,14 +390,23 @@ class Links:
         """What looks like the anchor's code elsewhere while that is in its place; else what was known."""
         if placement.at is None:
             return known
-        if self.last_places.get(anchor.id) != placement.at:
-            self._places_to_keep[anchor.id] = placement.at
-            self.last_places[anchor.id] = placement.at
+        state = self._seen(anchor, placement.at)
+        if self._last.get(anchor.id) != state:
+            self._places_to_keep[anchor.id] = self._last[anchor.id] = state
         alike: set[SymbolKey] = set()
         for value in _hashes(anchor):
             alike.update(self._code.keys_with_body(value))
             alike.update(self._code.keys_with_full(value))
         return frozenset(alike - {placement.at})
+
+    def _seen(self, anchor: Anchor, key: SymbolKey) -> CodeState:
+        """How the anchor's code looks where it is."""
+        symbol = self._code.symbol(key)
+        if symbol is None:
+            return CodeState(key, "", "", "")
+        known = (one.fingerprint for one in _states(anchor) if one.body_hash == symbol.body_hash)
+        fingerprint = next(known, None) or self._code.fingerprint(key)
+        return CodeState(key, symbol.full_hash, symbol.body_hash, fingerprint)
 
     def _counts(self, anchor: Anchor, memory: Memory) -> bool:
         """A derived anchor counts while linking is on, the text holds its evidence, and nobody refused it."""
@@ -458,7 +553,10 @@ def _places(anchor: Anchor, placement: Placement) -> Iterator[SymbolKey]:
         yield placement.at
 
 
+def _states(anchor: Anchor) -> tuple[CodeState, ...]:
+    return (anchor.birth.state, *anchor.aliases, *anchor.confirmations)
+
+
 def _hashes(anchor: Anchor) -> Iterator[str]:
-    states: tuple[CodeState, ...] = (anchor.birth.state, *anchor.aliases, *anchor.confirmations)
-    for state in states:
+    for state in _states(anchor):
         yield from (value for value in (state.full_hash, state.body_hash) if value)

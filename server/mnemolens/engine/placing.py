@@ -1,15 +1,18 @@
 """Where an anchor is in the code as it stands, and whether it may still be true.
 
 Pure: asks a `Code` for symbols and their looks. It does not decide when to ask (`links.py` does, on settled
-text), and it never follows code by mere likeness: that is the tracker's part.
+text), and it never follows code by mere likeness: `following.py` does, and says what it found.
 """
 
 import re
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from mnemolens.codegraph.tokens import likeness
+from mnemolens.codegraph.track import LONG, SURE, UNLIKE
 from mnemolens.core.memories import Anchor, CodeState, Placement, Verdict
 from mnemolens.core.symbols import CLASS_KINDS, Symbol, SymbolKey
+from mnemolens.engine.following import Found
 
 ALIKE = 0.8
 """Likeness from which a body counts as merely edited (CONTRACT §4)."""
@@ -60,9 +63,13 @@ class Code(Protocol):
 
 
 def place(
-    anchor: Anchor, named: frozenset[str], code: Code, was_there: Callable[[SymbolKey], bool]
+    anchor: Anchor,
+    named: frozenset[str],
+    code: Code,
+    was_there: Callable[[SymbolKey], bool],
+    tracked: Found | None = None,
 ) -> Placement:
-    """Finds the anchor by same place, known place, then equal full or body hash.
+    """Finds the anchor by same place, known place, what the tracker found, then equal full or body hash.
 
     Args:
         anchor: what is remembered of it.
@@ -70,20 +77,36 @@ def place(
         code: the code as it is now.
         was_there: whether a symbol stood beside the anchor's own while that was in its place: then it is a
             copy, and no place that the code moved to.
+        tracked: where the tracker found its code in the last change that it left its place in.
     """
     states = _known_states(anchor)
     if not any(code.in_scope(state.key.file) for state in states):
         return Placement(anchor.id, None, "unanchored", in_scope=False)
     if anchor.birth.kind == "file":
-        return _place_file(anchor, states, code)
+        return _place_file(anchor, states, code, tracked)
     bodies = _known_bodies(anchor)
     found = _at_known_place(anchor, states, bodies, code)
     if found is None and any(code.unread(state.key.file) for state in states):
         return Placement(anchor.id, None, "unanchored", in_scope=False)
-    if found is None:
-        return _by_hash(anchor, states, bodies, code, was_there)
-    key, stage = found
-    return _judged(anchor, key, stage, named, code)
+    if found is not None:
+        return _judged(anchor, *found, named, code)
+    return _elsewhere(anchor, states, named, code, was_there, tracked)
+
+
+def vouching(anchor: Anchor) -> tuple[CodeState, ...]:
+    """The states that tell how the code looks while the memory is true of it.
+
+    Birth and confirmations do. An accepted move does where the code was still alike then; otherwise the
+    memory has to be confirmed, however well the code is known at its new place.
+    """
+    found = [anchor.birth.state, *anchor.confirmations]
+    for alias in anchor.aliases:
+        if any(
+            alias.body_hash == state.body_hash or likeness(alias.fingerprint, state.fingerprint) >= ALIKE
+            for state in found
+        ):
+            found.append(alias)
+    return tuple(found)
 
 
 def _known_states(anchor: Anchor) -> list[CodeState]:
@@ -97,23 +120,72 @@ def _known_bodies(anchor: Anchor) -> frozenset[str]:
     return frozenset(state.body_hash for state in known if state.body_hash)
 
 
-def _place_file(anchor: Anchor, states: list[CodeState], code: Code) -> Placement:
+def _place_file(anchor: Anchor, states: list[CodeState], code: Code, tracked: Found | None) -> Placement:
     for stage, state in zip(("place", *["alias"] * len(states)), states, strict=False):
         if code.has_file(state.key.file):
             return Placement(anchor.id, state.key, "fresh", stage, 1.0)
+    if tracked is not None and tracked.key is not None and code.has_file(tracked.key.file):
+        verdict: Verdict = "fresh" if tracked.score >= SURE else "moved"
+        return Placement(anchor.id, tracked.key, verdict, tracked.stage, tracked.score)
     return Placement(anchor.id, None, "lost")
 
 
 def _at_known_place(
     anchor: Anchor, states: list[CodeState], bodies: frozenset[str], code: Code
 ) -> tuple[SymbolKey, str] | None:
-    """A known place that exists; one with a matching hash wins over the order of birth."""
+    """A known place that exists; one with a matching hash wins over the order of birth.
+
+    Of several that were edited the one most alike does. Code that is long and quite unlike is other code.
+    """
     existing = [(state.key, symbol) for state in states if (symbol := code.symbol(state.key))]
-    if not existing:
+    found = [key for key, symbol in existing if symbol.body_hash in bodies]
+    if not found:
+        alike = {key: _likeness(anchor, key, code) for key, _ in existing}
+        found = [key for key, symbol in existing if not _is_other(anchor, symbol, alike[key])]
+        found.sort(key=lambda key: -alike[key])
+    if not found:
         return None
-    matching = [key for key, symbol in existing if symbol.body_hash in bodies]
-    key = matching[0] if matching else existing[0][0]
-    return key, "place" if key == anchor.birth.state.key else "alias"
+    return found[0], "place" if found[0] == anchor.birth.state.key else "alias"
+
+
+def _likeness(anchor: Anchor, key: SymbolKey, code: Code) -> float:
+    known = (anchor.birth.state, *anchor.aliases, *anchor.confirmations)
+    return code.likeness(key, [state.fingerprint for state in known])
+
+
+def _is_other(anchor: Anchor, symbol: Symbol, alike: float) -> bool:
+    """Whether what has the anchor's name now is another definition."""
+    birth = anchor.birth
+    if (symbol.kind in CLASS_KINDS) != (birth.kind in CLASS_KINDS):
+        return True
+    short = min(symbol.token_count, birth.token_count) <= LONG
+    return not short and bool(birth.state.fingerprint) and alike < UNLIKE
+
+
+def _elsewhere(
+    anchor: Anchor,
+    states: list[CodeState],
+    named: frozenset[str],
+    code: Code,
+    was_there: Callable[[SymbolKey], bool],
+    tracked: Found | None,
+) -> Placement:
+    """Where it is now that it is at no known place."""
+    if tracked is not None and tracked.key is not None and code.symbol(tracked.key) is not None:
+        return _carried(anchor, tracked.key, tracked, named, code)
+    placement = _by_hash(anchor, states, _known_bodies(anchor), code, was_there)
+    if tracked is None or tracked.key is not None or placement.at is not None or placement.candidates:
+        return placement
+    verdict: Verdict = "ambiguous" if tracked.ambiguous else "lost"
+    return Placement(anchor.id, None, verdict, tracked.stage, candidates=tracked.candidates)
+
+
+def _carried(anchor: Anchor, key: SymbolKey, tracked: Found, named: frozenset[str], code: Code) -> Placement:
+    """Where the tracker found it: to be confirmed, or else true of it as far as the code is alike."""
+    if tracked.score < SURE:
+        return Placement(anchor.id, key, "moved", tracked.stage, tracked.score)
+    verdict, edited = _verdict(anchor, key, named, code)
+    return Placement(anchor.id, key, verdict, tracked.stage, tracked.score, edited=edited)
 
 
 def _judged(anchor: Anchor, key: SymbolKey, stage: str, named: frozenset[str], code: Code) -> Placement:
@@ -123,10 +195,13 @@ def _judged(anchor: Anchor, key: SymbolKey, stage: str, named: frozenset[str], c
 
 def _verdict(anchor: Anchor, key: SymbolKey, named: frozenset[str], code: Code) -> tuple[Verdict, bool]:
     symbol = code.symbol(key)
-    if symbol is None or symbol.kind in CLASS_KINDS or symbol.body_hash in _known_bodies(anchor):
+    if symbol is None or symbol.kind in CLASS_KINDS:
         return "fresh", False
     known = (anchor.birth.state, *anchor.aliases, *anchor.confirmations)
-    if code.likeness(key, [state.fingerprint for state in known]) < ALIKE:
+    true_of = vouching(anchor) if anchor.aliases else known
+    if any(state.body_hash == symbol.body_hash for state in true_of):
+        return "fresh", False
+    if code.likeness(key, [state.fingerprint for state in true_of]) < ALIKE:
         return "drifted", True
     # The symbol's own old name may be gone by a rename, which is no reason to doubt what the memory says.
     spoken = (named & code.snippet_identifiers(anchor)) - {state.key.name for state in known}

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mnemolens.codegraph.document import Document
+from mnemolens.codegraph.extract import EXTRACTOR_VERSION
 from mnemolens.codegraph.resolve import resolve
 from mnemolens.core.clock import Clock
 from mnemolens.core.settings import Settings
@@ -28,7 +29,7 @@ from mnemolens.engine.refreshing import Refreshing
 from mnemolens.linking import names_of_file
 from mnemolens.store.git import git_busy
 from mnemolens.store.layout import Layout
-from mnemolens.store.symbols import SymbolCache
+from mnemolens.store.symbols import Stamp, SymbolCache, SymbolsKey
 
 
 class Sources:
@@ -60,6 +61,7 @@ class Sources:
         self._refreshing = refreshing
         self._settled: dict[str, FileSymbols] = {}
         self._waiting: set[str] = set()
+        self._last_stamps: dict[str, Stamp] = {}
         self._following = asyncio.Lock()
         self.indexer = self._new_indexer(settings)
 
@@ -171,6 +173,40 @@ class Sources:
 
         return self._report(self.indexer.run_blocking(put, on_progress, passing=True).seconds)
 
+    def remember_last_session(self) -> None:
+        """Before `build`: which files this worktree had when it was read last, and what they held."""
+        self._last_stamps = self._cache.get_stamps(self._layout.top.as_posix())
+
+    async def follow_last_session(self) -> None:
+        """After `build`: follows anchored code through all that happened while no server ran."""
+        before = await asyncio.to_thread(self._since_last_session)
+        await self._links.follow_slowly(before, known_before=bool(self._last_stamps))
+        self._last_stamps = {}
+
+    def follow_last_session_now(self) -> None:
+        """The same, without an event loop."""
+        self._links.follow(self._since_last_session(), known_before=bool(self._last_stamps))
+
+    def may_have_moved(self) -> bool:
+        """Whether any anchored code may have left its place since the last session."""
+        return not self._last_stamps or self._links.are_known_in(self._since_last_session())
+
+    def _since_last_session(self) -> dict[str, FileSymbols | None]:
+        """The files that are new, changed or gone since, with what the cache knows that they held."""
+        before: dict[str, FileSymbols | None] = {}
+        if not self._last_stamps:
+            return before
+        keys = {}
+        for file, stamp in self._last_stamps.items():
+            now = self.indexer.stamp(file)
+            if now is None or now.hash != stamp.hash:
+                before[file] = None
+                keys[file] = SymbolsKey(stamp.hash, self.indexer.language(file) or "", EXTRACTOR_VERSION)
+        known = self._cache.get_many(keys.values())
+        before.update((file, known.get(key)) for file, key in keys.items())
+        before.update((file, None) for file in self._code.index.files() if file not in self._last_stamps)
+        return before
+
     async def files_changed(self, paths: Iterable[Path]) -> None:
         """These files or folders were created, changed or deleted on disk; also: an editor let go of them."""
         files, busy = await asyncio.to_thread(self._look_at, tuple(paths))
@@ -249,6 +285,7 @@ class Sources:
         if on_disk is not None:
             self._settled.setdefault(file, on_disk)
         self._index(file, document.symbols)
+        self._links.retype(file, on_disk, document.symbols)
 
     def _replace(self, files: Mapping[str, FileSymbols | None]) -> set[str]:
         """Puts what the disk has of these files into the index, all of it before any memory is looked at.
@@ -258,37 +295,45 @@ class Sources:
         """
         before = {file: self._code.index.get(file) for file in files}
         for file, symbols in files.items():
-            self._index(file, symbols)
-            if symbols is None:
-                self._settled.pop(file, None)
-            else:
-                self._settled[file] = symbols
-        touched: set[str] = set()
+            self._put(file, symbols)
+        touched = self._links.follow(before)
         for file, symbols in files.items():
             touched |= self._touched_by(file, before[file], symbols)
         return touched
+
+    def _put(self, file: str, symbols: FileSymbols | None) -> None:
+        self._index(file, symbols)
+        if symbols is None:
+            self._settled.pop(file, None)
+        else:
+            self._settled[file] = symbols
 
     async def _replace_slowly(self, files: Mapping[str, FileSymbols | None]) -> None:
         """`_replace`, in slices; what is put meanwhile by others is newer and stays. Derives the memories."""
         before = {file: self._code.index.get(file) for file in files}
         touched: set[str] = set()
+        put: dict[str, FileSymbols | None] = {}
         slices = Slices()
         with self._refreshing.batch():
             for file, symbols in files.items():
                 if file not in self._documents and self._code.index.get(file) is before[file]:
-                    touched |= self._replace({file: symbols})
+                    self._put(file, symbols)
+                    put[file] = before[file]
+                    touched |= self._touched_by(file, before[file], symbols)
                     await slices.pause()
+            touched |= await self._links.follow_slowly(put)
         await self._refreshing.refresh_slowly(sorted(touched))
 
     def _settle(self, files: Iterable[str]) -> None:
         """Judges the memories that these files' text, now settled, may have changed."""
-        touched: set[str] = set()
-        for file in files:
-            if self._documents.is_settled(file):
-                after = self._code.index.get(file)
-                touched |= self._touched_by(file, self._settled.get(file), after)
-                if after is not None:
-                    self._settled[file] = after
+        settled = [file for file in files if self._documents.is_settled(file)]
+        before = {file: self._settled.get(file) for file in settled}
+        touched = self._links.follow(before)
+        for file in settled:
+            after = self._code.index.get(file)
+            touched |= self._touched_by(file, before[file], after)
+            if after is not None:
+                self._settled[file] = after
         self._refreshing.refresh_soon(sorted(touched))
 
     def _touched_by(self, file: str, before: FileSymbols | None, after: FileSymbols | None) -> set[str]:

@@ -53,11 +53,13 @@ from mnemolens.engine.graph_rows import FileFacts
 from mnemolens.engine.graph_sync import GraphSync
 from mnemolens.engine.links import Links
 from mnemolens.engine.listing import Listing
+from mnemolens.engine.memory_graph import EdgeGraph
 from mnemolens.engine.neighbours import Around, Neighbours
 from mnemolens.engine.opened_memories import Memories, OpenedMemories
 from mnemolens.engine.recall import Recall
 from mnemolens.engine.refreshing import Refreshing
 from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
+from mnemolens.engine.searching import Searching
 from mnemolens.engine.sessions import Sessions, is_expired
 from mnemolens.engine.show import Show
 from mnemolens.engine.sources import Sources
@@ -65,6 +67,7 @@ from mnemolens.engine.write import Write
 from mnemolens.engine.writing import Writing
 from mnemolens.linking import Rule
 from mnemolens.ranking.decay import DecayParams
+from mnemolens.ranking.packing import Shares
 from mnemolens.store.git import author_name, git_busy, read_head
 from mnemolens.store.graph import MAX_ROWS, GraphStore
 from mnemolens.store.graph_results import QueryResult
@@ -90,6 +93,8 @@ class Workspace:
         layout: where folder, top level and store are; files are POSIX paths relative to `layout.top`.
         settings: as they are now.
         opened: the memories that are open as documents.
+        memory_graph: the edges between memories.
+        searching: finds memories by words.
     """
 
     def __init__(self, layout: Layout, settings: Settings, clock: Clock) -> None:
@@ -101,10 +106,12 @@ class Workspace:
         self._state = MergedState()
         self._links = Links(self._state, self._code, layout.top.as_posix())
         self._show = Show(self._state, self._links, self._code)
-        self._listing = Listing(self._state, self._links, self._show)
+        self.searching = Searching(self._state, self._links, self._show, self._code)
+        self._listing = Listing(self._state, self._links, self._show, self.searching)
         self._writing = Writing(self._state, self._links, self._code, self._show)
+        self.memory_graph = EdgeGraph(self._state, lambda: self._writing.author)
         self._sessions = Sessions(self._state)
-        self._recall = Recall(self._state, self._links, self._show, self._code)
+        self._recall = Recall(self._state, self._links, self._show, self._code, self.searching)
         self._glance = Glance(self._state, self._code)
         self.opened = self._new_opened()
         self._journal = Journal(
@@ -126,7 +133,7 @@ class Workspace:
             lambda: self._show.decay,
         )
         self._graph_task: asyncio.Task[None] | None = None
-        self._refreshing = Refreshing(self._links, self._graph)
+        self._refreshing = Refreshing(self._links, self._graph, self.searching)
         self._sources = Sources(
             layout,
             settings,
@@ -202,6 +209,8 @@ class Workspace:
             rebuild: parse every file again, whatever the cache says.
         """
         self._writing.author = await asyncio.to_thread(author_name, self.layout)
+        if not self._code.complete:
+            await asyncio.to_thread(self._sources.remember_last_session)
         try:
             report = await self._sources.build(on_progress, rebuild=rebuild)
         except asyncio.CancelledError:
@@ -211,7 +220,8 @@ class Workspace:
         if not self._code.complete:
             last = await asyncio.to_thread(self._cache.get_anchors, self.layout.worktree_id)
             self._note_last_session(last)
-        self._code.complete = True
+            self._code.complete = True
+            await self._sources.follow_last_session()
         self._configure()
         await self._refreshing.refresh_slowly(list(self._state.memories()))
         self._graph.index_complete()
@@ -237,7 +247,7 @@ class Workspace:
             self._merge(events)
         places = self._links.take_places()
         if places:
-            await asyncio.to_thread(self._cache.put_anchors, self.layout.worktree_id, self._states(places))
+            await asyncio.to_thread(self._cache.put_anchors, self.layout.worktree_id, places)
         if busy:
             return  # in the middle of a checkout nothing is where it belongs
         await self._sources.take_up_waiting()
@@ -371,16 +381,8 @@ class Workspace:
         """What to bring to mind, best first; see `Recall.recall`. Counts no access."""
         key = self._code.target(request.file, request.position) if request.file is not None else None
         budget = request.token_budget
-        return self._recall.recall(
-            request.query,
-            key,
-            self.settings.memory.budget.total if budget is None else budget,
-            request.limit,
-            request.layers,
-            request.session_id,
-            request.agent_id,
-            now,
-        )
+        total = self.settings.memory.budget.total if budget is None else budget
+        return self._recall.recall(request, key, total, now)
 
     def find(self, file: str, name: str) -> Position:
         """Where the symbol of that name stands in the file; see `Glance.find`."""
@@ -581,9 +583,8 @@ class Workspace:
         return Importing(self.layout, state, code, documents, self._writing, lambda: self.settings)
 
     async def access(self, memory_ids: Sequence[str], now: datetime) -> tuple[MemoryView, ...]:
-        """Counts an opening, copying or recall of each memory; not fsynced."""
-        memories = [self._writing.memory(memory_id) for memory_id in memory_ids]
-        self._merge(await self._appended(self._journal.access([memory.id for memory in memories], now)))
+        """Counts an opening, copying or recall of each memory, and that they came together; not fsynced."""
+        self._merge([event for wait in self._used(memory_ids, now) for event in await self._appended(wait)])
         return tuple(self._show.memory(self._writing.memory(memory_id), now) for memory_id in memory_ids)
 
     async def commit(self, write: Write[T]) -> T:
@@ -611,8 +612,15 @@ class Workspace:
 
     # Memories as documents --------------------------------------------------------------------------------
 
-    async def open_memories(self, memory_ids: Sequence[str], now: datetime) -> tuple[OpenedMemory, ...]:
+    async def open_memories(
+        self, memory_ids: Sequence[str], now: datetime, used: Sequence[str] | None = None
+    ) -> tuple[OpenedMemory, ...]:
         """Writes memories as Markdown documents to be edited; counts as an access where that can be written.
+
+        Args:
+            memory_ids: which.
+            now: when.
+            used: those of them that count as used by this; None for all.
 
         Raises:
             NotFound: no memory has one of the ids.
@@ -621,7 +629,7 @@ class Workspace:
         for memory_id in memory_ids:
             self._writing.memory(memory_id)
         with contextlib.suppress(StoreError):
-            await self.access(memory_ids, now)
+            await self.access(memory_ids if used is None else used, now)
         wanted = [self._writing.memory(memory_id) for memory_id in dict.fromkeys(memory_ids)]
         return tuple([await self.opened.open(memory, now) for memory in wanted])
 
@@ -677,17 +685,24 @@ class Workspace:
         if words:
             wanted |= self._recall.matching(words)
         found = [memory for one in sorted(wanted) if (memory := self._state.memory(one)) is not None]
+        self._sources.remember_last_session()
         self._glance.read(self._sources.indexer, found, files, draft, on_progress)
         if writing or draft is not None:
             self._writing.author = author_name(self.layout)
         self._note_last_session(self._cache.get_anchors(self.layout.worktree_id))
+        if (found or files) and self._sources.may_have_moved():
+            self._sources.survey(on_progress)  # what moved may be found anywhere
+            self._sources.follow_last_session_now()
+            wanted.update(one for file in files for one in self._links.carried_into(file))
         self._refreshing.refresh(wanted)
 
     def survey(self, on_progress: Callable[[int, int], None] | None = None) -> IndexReport:
         """`build_index` in passing, without an event loop: what was found is not written down."""
+        self._sources.remember_last_session()
         report = self._sources.survey(on_progress)
         self._note_last_session(self._cache.get_anchors(self.layout.worktree_id))
         self._code.complete = True
+        self._sources.follow_last_session_now()
         self._configure()
         self._refreshing.refresh(self._state.memories())
         self._graph.index_complete()
@@ -695,7 +710,7 @@ class Workspace:
 
     def record(self, memory_ids: Sequence[str], now: datetime) -> None:
         """`access`, for callers without an event loop."""
-        self._merge(self._journal.access([self._writing.memory(one).id for one in memory_ids], now).result())
+        self._merge([event for wait in self._used(memory_ids, now) for event in wait.result()])
 
     def write_wanted(self) -> None:
         """Writes down what `tick` would: anchors for names seen for the first time, accepted moves."""
@@ -750,33 +765,33 @@ class Workspace:
         loaded = self._state.apply(events)
         self._writing.note_content(loaded)
         self._listing.note(loaded)
+        self.searching.note(loaded)
         self._links.note_known_places(loaded)
 
     def _note_last_session(self, places: Mapping[str, CodeState]) -> None:
         """Takes over what was so when this worktree was last indexed: files, and where anchors were."""
         self._code.unchanged = self._sources.indexer.unchanged
-        self._links.last_places.update((anchor, state.key) for anchor, state in places.items())
+        self._links.note_last_session(places)
 
     def _configure(self) -> None:
         self._show.decay = DecayParams.from_settings(self.settings)
         self._recall.min_weight = self.settings.memory.decay.min_weight
+        self._recall.shares = Shares.from_settings(self.settings)
         self._links.linking_enabled = self.settings.linking.enabled
         self._links.kinds = frozenset(self.settings.linking.kinds)
         self._links.rules = tuple(
             Rule(one.pattern, one.kind, one.score) for one in self.settings.linking.rules
         )
 
+    def _used(self, memory_ids: Sequence[str], now: datetime) -> list[Future[tuple[Event, ...]]]:
+        """Writes down that these memories were used now, and together where they are several."""
+        ids = [self._writing.memory(memory_id).id for memory_id in memory_ids]
+        written = [self._journal.access(ids, now)]
+        together = self.memory_graph.used_together(ids)
+        return [*written, self._journal.append([together], durable=False)] if together else written
+
     def _look_outside(self) -> tuple[Sequence[Event], Origin, bool]:
         return self._journal.refresh(), read_head(self.layout), git_busy(self.layout)
-
-    def _states(self, places: Mapping[str, SymbolKey]) -> dict[str, CodeState]:
-        """What is kept of where anchors are in this worktree."""
-        found = {}
-        for anchor, key in places.items():
-            symbol = self._code.symbol(key)
-            full, body = (symbol.full_hash, symbol.body_hash) if symbol is not None else ("", "")
-            found[anchor] = CodeState(key, full, body, "", self._code.origin.commit)
-        return found
 
     def _merge(self, events: Sequence[Event]) -> None:
         touched = self._apply(events)

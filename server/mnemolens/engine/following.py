@@ -1,0 +1,344 @@
+"""Where anchored code went in a burst of changes: the tracker's answers, kept while they may be needed.
+
+A burst is all that changed at once: the files of a checkout, a settled document, what happened while no
+server ran. Its old definitions are matched against the index as a whole, so that nothing is taken twice and a
+copy that stood there all along is never taken. `placing.py` asks for the answers; it decides verdicts.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from mnemolens.codegraph.index import CodeIndex
+from mnemolens.codegraph.tokens import grams_of
+from mnemolens.codegraph.track import (
+    LIKELY,
+    SURE,
+    Indexed,
+    Known,
+    Listed,
+    Match,
+    known_anchor,
+    known_file,
+    track,
+)
+from mnemolens.core.memories import Anchor, CodeState
+from mnemolens.core.symbols import FileSymbols, SymbolKey
+from mnemolens.engine.code import Code
+from mnemolens.engine.offload import Slices
+
+MAX_LOST = 200
+"""Anchors whose code vanished lately, looked for in later bursts too: a move may come in two steps."""
+
+MAX_OLD = 5_000
+"""Definitions matched in one burst; anchored ones are never left out, their neighbours are."""
+
+Before = Mapping[str, FileSymbols | None]
+"""{file: what was known of it before}, None for a file that was not there."""
+
+_BY_TEXT = frozenset({"same", "full_hash", "body_hash", "parent"})
+"""Stages whose answers don't change when more definitions are looked at."""
+
+
+class Subject(NamedTuple):
+    """An anchor to be followed.
+
+    Attributes:
+        last: where it was, and how it looked there.
+    """
+
+    anchor: Anchor
+    last: CodeState
+
+
+class Found(NamedTuple):
+    """What is said of an anchor whose code left its place.
+
+    Attributes:
+        key: where it is; None where it was not found, with what may be it.
+        stage: the tracker's, or "shifted" for a definition whose name was typed over.
+        score: below `SURE` the user has to confirm.
+    """
+
+    key: SymbolKey | None
+    stage: str = ""
+    score: float = 0.0
+    candidates: tuple[tuple[SymbolKey, float], ...] = ()
+    ambiguous: bool = False
+
+
+class Following:
+    """What is said of the anchors of one worktree that left their known places."""
+
+    def __init__(self, code: Code) -> None:
+        self._code = code
+        self._found: dict[str, Found] = {}
+        self._held: dict[str, FileSymbols | None] = {}
+        self._lost: dict[str, None] = {}
+
+    def of(self, anchor: Anchor) -> Found | None:
+        """What was said of the anchor last; None where nothing was, or the user refused it."""
+        found = self._found.get(anchor.id)
+        return None if found is None or found.key in anchor.refused else found
+
+    def settle(self, anchor_id: str, placed: SymbolKey | None) -> None:
+        """The anchor was placed there by whatever rule: what was said of another place is of no more use."""
+        if placed is None:
+            self._lost[anchor_id] = self._lost.pop(anchor_id, None)
+            while len(self._lost) > MAX_LOST:
+                del self._lost[next(iter(self._lost))]
+            return
+        self._lost.pop(anchor_id, None)
+        found = self._found.get(anchor_id)
+        if found is not None and found.key != placed:
+            del self._found[anchor_id]
+
+    def carry(self, anchor_id: str, key: SymbolKey, score: float) -> None:
+        """The anchor was there in an earlier session, on a likeness that nobody has confirmed yet."""
+        self._found[anchor_id] = Found(key, "similar", min(max(score, LIKELY), SURE - 0.01))
+
+    def in_file(self, file: str) -> list[str]:
+        """The anchors that are said to be in this file."""
+        return [one for one, said in self._found.items() if said.key is not None and said.key.file == file]
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The anchors whose code vanished lately."""
+        return tuple(self._lost)
+
+    def follow(
+        self,
+        before: Before,
+        subjects: Iterable[Subject],
+        typed: Mapping[SymbolKey, SymbolKey] | None = None,
+        *,
+        known_before: bool = True,
+    ) -> set[str]:
+        """Looks for the subjects that this burst moved, or that were lost before it.
+
+        Args:
+            before: what was known of each file of the burst; the index has what is there now.
+            subjects: those that were in these files, and those that are nowhere.
+            typed: {key: the key it has since its name was typed over}.
+            known_before: whether `before` is all that was there; if not, nothing is moved without asking.
+
+        Returns:
+            The ids of the anchors of which something else is said than before.
+        """
+        run = _Run(self._burst(before, known_before=known_before))
+        for _ in self._steps(run, subjects, typed or {}):
+            pass
+        self._code.forget_grams()
+        return run.changed
+
+    async def follow_slowly(
+        self, before: Before, subjects: Iterable[Subject], *, known_before: bool = True
+    ) -> set[str]:
+        """`follow`, in steps that let other requests in between."""
+        run = _Run(self._burst(before, known_before=known_before))
+        slices = Slices()
+        for _ in self._steps(run, subjects, {}):
+            await slices.pause()
+        self._code.forget_grams()
+        return run.changed
+
+    def _burst(self, before: Before, *, known_before: bool) -> "_Burst":
+        """The burst, without files that have a syntax error now: they are compared when they are whole."""
+        index = self._code.index
+        ready = {}
+        for file, old in before.items():
+            new = index.get(file)
+            if new is not None and new.partial and not (old is not None and old.partial):
+                self._held.setdefault(file, old)
+            elif new is None or not new.partial:
+                ready[file] = self._held.pop(file, old)
+        return _Burst(ready, index, known_before=known_before)
+
+    def _steps(
+        self, run: "_Run", subjects: Iterable[Subject], typed: Mapping[SymbolKey, SymbolKey]
+    ) -> Iterator[None]:
+        burst, index = run.burst, self._code.index
+        if burst.known_before and not burst.files:
+            return
+        here: dict[SymbolKey, list[Subject]] = {}
+        away: list[Subject] = []
+        for subject in subjects:
+            if burst.has_left(subject.last):
+                here.setdefault(subject.last.key, []).append(subject)
+            elif not self._is_known_anywhere(subject):
+                away.append(subject)
+        for key, new in typed.items():
+            if key in here and index.symbol(key) is None and index.symbol(new) is not None:
+                for subject in here.pop(key):
+                    run.changed |= self._say(subject, Found(new, "shifted", 1.0))
+                run.taken.add(new)
+        yield
+        if here:
+            yield from self._follow_together(run, here)
+        if burst.appeared or not burst.known_before:
+            yield from self._follow_one_by_one(run, away)
+
+    def _is_known_anywhere(self, subject: Subject) -> bool:
+        """Whether any place where the code was is there: then no other is looked for."""
+        known = (subject.last, subject.anchor.birth.state, *subject.anchor.aliases)
+        return any(self._code.kind(state.key) is not None for state in known)
+
+    def _follow_together(self, run: "_Run", here: Mapping[SymbolKey, list[Subject]]) -> Iterator[None]:
+        """What stood side by side in the files of the burst."""
+        old = run.burst.old(here)
+        yield
+        matches = track(old, Indexed(self._code.index, self._code.grams), run.occupied)
+        if any(match.stage not in _BY_TEXT for match in matches if match.old in here):
+            yield from self._read_grams(run)
+            pool = Indexed(self._code.index, self._code.grams, run.burst.files)
+            matches = track(old, pool, run.occupied)
+        run.taken.update(match.new for match in matches if match.new is not None)
+        for match in matches:
+            for subject in here.get(match.old, ()) if match.old is not None else ():
+                run.changed |= self._say(subject, run.burst.answer(match))
+
+    def _follow_one_by_one(self, run: "_Run", away: Iterable[Subject]) -> Iterator[None]:
+        """What is nowhere; records of different times may be the same code, so each is followed alone."""
+        quick = Indexed(self._code.index, self._code.grams)
+        for subject in away:
+            known = known_anchor(subject.anchor, subject.last)
+            (match,) = track([known], quick, run.occupied)
+            if match.stage not in _BY_TEXT:
+                yield from self._read_grams(run)
+                (match,) = track([known], self._new(run), run.occupied)[:1]
+            run.changed |= self._say(subject, run.burst.answer(match))
+            yield
+
+    def _new(self, run: "_Run") -> Listed:
+        """The new definitions of the burst, made ready to be looked through again and again."""
+        if run.new is None:
+            indexed = Indexed(self._code.index, self._code.grams)
+            keys = sorted(run.burst.appeared)[:MAX_OLD]
+            run.new = Listed(known for key in keys if (known := indexed.get(key)) is not None)
+        return run.new
+
+    def _read_grams(self, run: "_Run") -> Iterator[None]:
+        """Makes the tokens of what is new known, a file at a time."""
+        if not run.read:
+            run.read = True
+            for file in sorted({key.file for key in run.burst.appeared}):
+                self._code.read_grams(file)
+                yield
+
+    def _say(self, subject: Subject, said: Found | None) -> set[str]:
+        anchor = subject.anchor.id
+        before = self._found.get(anchor)
+        if said is None:
+            self._found.pop(anchor, None)
+        elif said.key is None and before is not None and before.key is not None:
+            if self._code.kind(before.key) is not None:
+                return set()  # it was found there since
+            self._found[anchor] = said
+        else:
+            self._found[anchor] = said
+        return {anchor} if said != before else set()
+
+
+class _Burst:
+    """What changed at once.
+
+    Attributes:
+        files: those that hold other definitions than before, with what they held.
+        appeared: what is new: definitions, and files, that were not there, or not with this text.
+        known_before: as for `Following.follow`.
+    """
+
+    def __init__(self, before: Before, index: CodeIndex, *, known_before: bool) -> None:
+        self.files: dict[str, FileSymbols | None] = {}
+        self.appeared: set[SymbolKey] = set()
+        self.known_before = known_before
+        self._index = index
+        for file, old in before.items():
+            new = index.get(file)
+            if old is new or old == new:
+                continue
+            self.files[file] = old
+            texts = {(s.qualname, s.ordinal): s.full_hash for s in old.symbols} if old is not None else {}
+            if old is None and new is not None:
+                self.appeared.add(SymbolKey(file, ""))
+            for symbol in new.symbols if new is not None else ():
+                if texts.get((symbol.qualname, symbol.ordinal)) != symbol.full_hash:
+                    self.appeared.add(SymbolKey(file, symbol.qualname, symbol.ordinal))
+
+    def has_left(self, last: CodeState) -> bool:
+        """Whether the code was in a file of this burst, and is not what it was."""
+        if last.key.file not in self.files:
+            return False
+        if not last.key.qualname:
+            return last.key.file not in self._index
+        symbol = self._index.symbol(last.key)
+        return symbol is None or symbol.full_hash != last.full_hash
+
+    def old(self, here: Mapping[SymbolKey, list[Subject]]) -> list[Known]:
+        """The definitions of the files that held the subjects, as they were."""
+        known: dict[SymbolKey, Known] = {}
+        for file in sorted({key.file for key in here}):
+            symbols = self.files[file]
+            if symbols is None or len(known) + len(symbols.symbols) > MAX_OLD:
+                continue
+            known.update((one.key, one) for one in known_file(file, symbols))
+            known[SymbolKey(file, "")] = Known(SymbolKey(file, ""), "file")
+        for key, subjects in here.items():
+            # What the anchors remember counts with what stood there: how it looked, and what was refused.
+            states = [subject.last for subject in subjects]
+            found = known.get(key) or known_anchor(subjects[0].anchor, states[0])
+            refused = frozenset(one for subject in subjects for one in subject.anchor.refused)
+            prints = sorted({state.fingerprint for state in states if state.fingerprint})
+            known[key] = replace(found, refused=refused, grams=_grams(prints)) if prints else found
+        return list(known.values())
+
+    def answer(self, match: Match) -> Found | None:
+        """What a match says of an anchor; None where it is where it was."""
+        if match.new is not None and match.new == match.old:
+            return None
+        offered = tuple((candidate.key, candidate.score) for candidate in match.candidates)
+        if match.new is None:
+            return Found(None, match.stage, match.score, offered, match.fate == "ambiguous")
+        score = match.score
+        if not self.known_before and match.stage in {"parent", "similar"}:
+            score = min(score, SURE - 0.01)
+        return Found(match.new, match.stage, score)
+
+
+@dataclass(slots=True)
+class _Run:
+    """One burst being followed.
+
+    Attributes:
+        changed: anchors of which something else is said by now.
+        taken: places that are an anchor's by now.
+        new: the new definitions, once they are to be looked through.
+        read: whether their tokens are known.
+    """
+
+    burst: _Burst
+    changed: set[str] = field(default_factory=set)
+    taken: set[SymbolKey] = field(default_factory=set)
+    new: Listed | None = None
+    read: bool = False
+
+    @property
+    def occupied(self) -> "_Occupied":
+        """What is no place to move to."""
+        return _Occupied(self)
+
+
+class _Occupied(Container[SymbolKey]):
+    """What stood beside the old definitions, or is another's by now."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+
+    def __contains__(self, key: object) -> bool:
+        burst = self._run.burst
+        return key in self._run.taken or (burst.known_before and key not in burst.appeared)
+
+
+def _grams(prints: list[str]) -> Callable[[], frozenset[int]]:
+    """The 3-grams of a definition that was seen last with one of these fingerprints."""
+    return lambda: grams_of(prints[0])
