@@ -16,6 +16,35 @@ from tree_sitter import Node
 from mnemolens.codegraph.comments import LineComments, Reading, shortened
 from mnemolens.core.symbols import Branch, SymbolKind
 
+RAISES = frozenset({"raise_statement", "throw_statement", "throw_expression"})
+"""Nodes that raise or throw, as most grammars call them."""
+
+BRANCHES = frozenset(
+    {
+        "if_statement",
+        "elif_clause",
+        "if_expression",
+        "unless",
+        "while_statement",
+        "while_expression",
+        "for_statement",
+        "for_in_statement",
+        "for_expression",
+        "foreach_statement",
+        "enhanced_for_statement",
+        "except_clause",
+        "catch_clause",
+        "case_clause",
+        "switch_case",
+        "expression_case",
+        "type_case",
+        "communication_case",
+        "match_arm",
+        "when_entry",
+    }
+)
+"""Conditions, loops, cases and handlers, as most grammars call them."""
+
 MAX_WRAPPERS = 8
 """How many brackets or casts may stand around a function that is bound to a name."""
 
@@ -153,12 +182,15 @@ class Language:
         methods_in_classes: a function right in a class or named under one (`Rule.scope`) is a "method".
         doc_comments: a `/** … */` right above a definition documents it.
         doc_lines: how a line comment begins that documents the definition right below it.
+        folds_signatures: a declaration without a body is one with a later definition of its name.
+        shallow: names are followed within their file only, without imports.
         references: leaf types that can refer to a symbol.
         reference: what such a leaf mentions, None where it refers to nothing.
         line_comments: what line comments look like, where long runs of them are slow to parse.
         mended: puts valid text that the grammar can't read in a form that it can: as long as before, every
             byte in its place. It depends on the text alone.
         branch: whether what stands in a node takes place always ("") or on a condition.
+        raises, branches: node types for an outline.
         frames: texts to put around a snippet, by symbol kind, so that it parses alone.
     """
 
@@ -168,19 +200,23 @@ class Language:
     grammar: Callable[[], object]
     rules: Mapping[str, Rule]
     comments: frozenset[str]
-    atoms: frozenset[str]
     references: frozenset[str]
     reference: Callable[[Node], Mention | None]
     frames: Callable[[SymbolKind], tuple[tuple[str, str], ...]]
+    atoms: frozenset[str] = frozenset()
     prose: frozenset[str] = frozenset()
     file_names: tuple[str, ...] = ()
     setting: str = ""
     methods_in_classes: bool = False
     doc_comments: bool = False
     doc_lines: re.Pattern[bytes] | None = None
+    folds_signatures: bool = True
+    shallow: bool = False
     line_comments: LineComments | None = None
     mended: Callable[[bytes], bytes] = as_it_is
     branch: Callable[[Node], Branch] = _no_branch
+    raises: frozenset[str] = RAISES
+    branches: frozenset[str] = BRANCHES
 
     @cached_property
     def ts(self) -> tree_sitter.Language:
