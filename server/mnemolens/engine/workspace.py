@@ -783,12 +783,12 @@ class Workspace:
             Rule(one.pattern, one.kind, one.score) for one in self.settings.linking.rules
         )
 
-    def _used(self, memory_ids: Sequence[str], now: datetime) -> list[Future[tuple[Event, ...]]]:
+    def _used(self, memory_ids: Sequence[str], now: datetime) -> tuple[Future[tuple[Event, ...]], ...]:
         """Writes down that these memories were used now, and together where they are several."""
         ids = [self._writing.memory(memory_id).id for memory_id in memory_ids]
-        written = [self._journal.access(ids, now)]
+        written = (self._journal.access(ids, now),)
         together = self.memory_graph.used_together(ids)
-        return [*written, self._journal.append([together], durable=False)] if together else written
+        return (*written, self._journal.append([together], durable=False)) if together else written
 
     def _look_outside(self) -> tuple[Sequence[Event], Origin, bool]:
         return self._journal.refresh(), read_head(self.layout), git_busy(self.layout)
