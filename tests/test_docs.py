@@ -135,6 +135,8 @@ async def test_results_have_the_keys_that_the_table_says(editor, tmp_path):
         "sessions": {},
         "agents": {},
         "session.forget": {"sessionId": "none"},
+        "conflicts": {},
+        "clusters": {},
         "graph.neighbors": there,
         "graph.query": {"cypher": "RETURN 1"},
         "store.export": {"path": str(tmp_path / "out.jsonl")},

@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from mnemolens.api.backend import KuzuBackend, written
 from mnemolens.api.graph_values import MemoryEdge, MemoryEdgeType, MemoryGraphNodeMeta
-from mnemolens.api.shared import SharedWorkspace
 from mnemolens.core import memories as core
 from mnemolens.core.memories import EDGE_TYPES
 from mnemolens.engine.memory_graph import EdgeGraph, moment_ms, moment_of
@@ -79,17 +78,13 @@ class StoredGraph:
 
         async def work() -> T:
             shared.workspace.catch_up()
-            return ask(_graph(shared))
+            return ask(shared.workspace.memory_graph)
 
         return shared.call(work)
 
     def _write(self, plan: Callable[[EdgeGraph], Write[T]]) -> T:
         shared = self._backend._open()  # noqa: SLF001 - the classes are one surface
-        return shared.call(lambda: written(shared, lambda: plan(_graph(shared))))
-
-
-def _graph(shared: SharedWorkspace) -> EdgeGraph:
-    return EdgeGraph(shared.workspace._state)  # noqa: SLF001 - until the facade gives it out
+        return shared.call(lambda: written(shared, lambda: plan(shared.workspace.memory_graph)))
 
 
 def _stored(edge: MemoryEdge) -> core.MemoryEdge:

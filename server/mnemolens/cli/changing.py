@@ -52,7 +52,9 @@ def confirm(root: Path | None, given: str, anchor: str | None, *, as_json: bool)
     with opened(root) as workspace:
         one = memory_id(workspace, given)
         workspace.glance([one], writing=True)
-        view = workspace.commit_sync(workspace.confirm(one, anchor, now()))
+        write = workspace.confirm(one, anchor, now())
+        workspace.record([one], now())
+        view = workspace.commit_sync(write)
         if as_json:
             form = JsonForm(workspace)
             put_json({"memory": form.memory(view.view), "anchors": form.anchors(view.anchors)})

@@ -13,6 +13,7 @@ from mnemolens.engine.json_form import JsonForm
 from mnemolens.engine.requests import ListRequest
 from mnemolens.engine.workspace import Workspace
 
+_MARKS = {"superseded by": "superseded", "contradicts": "contradicted"}
 _COLUMNS = (
     Column("id", "cyan"),
     Column("title", flexible=True),
@@ -61,7 +62,9 @@ def run(root: Path | None, request: ListRequest, at: str | None, *, as_json: boo
 
 def _row(workspace: Workspace, view: MemoryView) -> tuple[Span | str, ...]:
     memory = view.memory
-    gone = "" if memory.status == "active" else f" ({memory.status})"
+    marks: list[str] = [] if memory.status == "active" else [memory.status]
+    marks += dict.fromkeys(_MARKS[relation.kind] for relation in view.relations)
+    gone = f" ({', '.join(marks)})" if marks else ""
     return (
         short_id(memory.id),
         one_line(memory.title) + gone,

@@ -471,6 +471,47 @@ def unlink(
     return changing.unlink(root, memory, at=at, to=to, kind=kind, as_json=as_json)
 
 
+@command(
+    app,
+    _REPAIR,
+    ("mnemolens conflicts", "mnemolens conflicts 7XK2M4QF"),
+)
+def conflicts(
+    memory: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ID", show_default=False, autocompletion=complete_id, help="Only those with this memory."
+        ),
+    ] = None,
+    *,
+    as_json: Json = False,
+    root: Root = None,
+) -> int:
+    """Show memories that contradict each other."""
+    from mnemolens.cli import connecting
+
+    return connecting.conflicts(root, memory, as_json=as_json)
+
+
+@command(
+    app,
+    _REPAIR,
+    ("mnemolens clusters --min-size 3",),
+)
+def clusters(
+    *,
+    min_size: Annotated[
+        int, typer.Option("--min-size", min=1, metavar="N", help="How many memories must be connected.")
+    ] = 2,
+    as_json: Json = False,
+    root: Root = None,
+) -> int:
+    """Show memories that are connected with each other."""
+    from mnemolens.cli import connecting
+
+    return connecting.clusters(root, min_size, as_json=as_json)
+
+
 # The folder ------------------------------------------------------------------------------------------------
 
 

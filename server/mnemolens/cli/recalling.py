@@ -90,7 +90,7 @@ def _print_memory(screen: Screen, found: RankedMemory, *, explain: bool) -> None
     body = excerpt(memory)
     if body:
         screen.block(body, indent=2, most=MAX_LINES)
-    about = [*found.why]
+    about = [one_line(why) for why in found.why]
     if memory.access_count:
         times = "once" if memory.access_count == 1 else f"{memory.access_count} times"
         about.append(f"recalled {times}")

@@ -3,7 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 
-from mnemolens.cli.session import memory_id, now, opened
+from mnemolens.cli.session import memory_id, now, opened, short_id
 from mnemolens.cli.terminal import VERDICT_STYLES, Screen, Span, one_line, put_json
 from mnemolens.core.clock import age
 from mnemolens.core.views import AnchorView, LinkView, MemoryDetail, PlaceView
@@ -29,6 +29,8 @@ def _print(screen: Screen, detail: MemoryDetail, at: datetime) -> None:
     memory, view = detail.view.memory, detail.view
     screen.line(Span(one_line(memory.title), "bold"), " · ", Span(view.verdict, VERDICT_STYLES[view.verdict]))
     screen.line(Span(memory.id, "dim"))
+    for relation in view.relations:
+        screen.line(one_line(relation.words), Span(f"  {short_id(relation.memory_id)}", "dim"))
     screen.gap()
     screen.block(memory.content, indent=2)
     screen.gap()

@@ -130,6 +130,7 @@ _ALWAYS_ON = frozenset(
 _MEANINGLESS = (("code_graph.enabled", True), ("code_graph.parser", "tree-sitter"))
 _RATE, _HALF_LIFE = "memory.decay.rate", "memory.decay.half_life"
 _THRESHOLDS = ("memory.layers.core_min", "memory.layers.active_min", "memory.layers.long_term_min")
+_RATIOS = tuple(f"memory.budget.{layer}_ratio" for layer in ("core", "active", "long_term", "archive"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,11 +334,16 @@ class _Merge:
         before = dict(self._values)
         self._values.update(values)
         core, active, long_term = (self._values[path] for path in _THRESHOLDS)
+        last_good = self._previous or before
         if not core >= active >= long_term:
-            last_good = self._previous or before
             self._values.update({path: last_good[path] for path in _THRESHOLDS})
             shown = " ≥ ".join(_THRESHOLDS)
             self._tell(_THRESHOLDS, f"{name}: {shown} must hold; the earlier thresholds stay.")
+        total = math.fsum(self._values[path] for path in _RATIOS)
+        if not math.isclose(total, 1, abs_tol=1e-6):
+            self._values.update({path: last_good[path] for path in _RATIOS})
+            shown = " + ".join(_RATIOS)
+            self._tell(_RATIOS, f"{name}: {shown} must be 1, not {total:g}; the earlier ratios stay.")
         if _RATE in values:
             self._values[_HALF_LIFE] = values.get(_HALF_LIFE)
         elif values.get(_HALF_LIFE) is not None:

@@ -22,7 +22,7 @@ TOGETHER_RATE: Final = 0.1
 """What one recall adds to the weight between two memories that came together in it."""
 
 MOST_TOGETHER: Final = 12
-"""Memories of one recall that count as used together: the pairs among them grow with the square."""
+"""Memories that count as used together at most."""
 
 
 class EdgeGraph:
@@ -159,6 +159,16 @@ class EdgeGraph:
         self._check_nodes("memory_ids", ids)
         several = len(ids) > 1 and rate > 0
         return _write([MemoryTogether(memories=ids, rate=rate, by=self._author())] if several else [])
+
+    def used_together(self, memory_ids: Iterable[str]) -> MemoryTogether | None:
+        """What is to be written where memories were used at once, the best first; None where there was one.
+
+        Only the first `MOST_TOGETHER` are connected: the pairs among them grow with the square.
+        """
+        ids = [one for one in dict.fromkeys(memory_ids) if self.has_node(one)][:MOST_TOGETHER]
+        if len(ids) < 2:
+            return None
+        return MemoryTogether(memories=tuple(ids), rate=TOGETHER_RATE, by=self._author())
 
     def _check_nodes(self, name: str, node_ids: Iterable[str]) -> None:
         for node in node_ids:

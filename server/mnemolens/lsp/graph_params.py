@@ -1,9 +1,9 @@
-"""The arguments of commands that ask the graph."""
+"""The arguments of commands that ask the graph, of code or of memories."""
 
 from pydantic import Field
 
 from mnemolens.engine.neighbours import MAX_DEPTH
-from mnemolens.lsp.params import Arguments, AtArguments, JsonObject, PositionValue, Text
+from mnemolens.lsp.params import MAX_UINT, Arguments, AtArguments, Id, JsonObject, PositionValue, Text
 from mnemolens.store.graph import MAX_ROWS
 
 
@@ -21,3 +21,15 @@ class NeighborsArguments(AtArguments):
     uri: Text
     position: PositionValue | None = None
     depth: int = Field(default=1, ge=1, le=MAX_DEPTH)
+
+
+class ConflictsArguments(Arguments):
+    """`conflicts`: all, or those of one memory."""
+
+    id: Id | None = None
+
+
+class ClustersArguments(Arguments):
+    """`clusters`."""
+
+    min_size: int = Field(default=2, ge=1, le=MAX_UINT)

@@ -8,7 +8,10 @@ from mnemolens.lsp.params import ConfirmArguments, ReanchorArguments
 async def confirm(call: Call, arguments: ConfirmArguments) -> Json:
     """The memory is still true of the code as it is now."""
     workspace, wire = call.workspace(arguments), call.wire(call.workspace(arguments))
-    write = workspace.confirm(arguments.id, arguments.anchor_id, call.ls.now())
+    now = call.ls.now()
+    write = workspace.confirm(arguments.id, arguments.anchor_id, now)
+    used = call.ls.accesses.due(str(workspace.layout.opened), [arguments.id], now)
+    await call.ls.count_accesses(workspace, used)
     change = await workspace.commit(write)
     return {"memory": wire.memory(change.view), "anchors": wire.anchors(change.anchors)}
 

@@ -21,8 +21,10 @@ async def open_(call: Call, arguments: OpenArguments) -> Json:
     """Write the memories as documents and ask the client to show them."""
     at, now = call.at(arguments), call.ls.now()
     memory_ids = tuple(dict.fromkeys(arguments.memory_ids)) or _at_place(call, at)
-    opened = await at.workspace.open_memories(memory_ids, now)
-    call.ls.accesses.count(str(at.workspace.layout.opened), memory_ids, now)  # opening has counted as one
+    root = str(at.workspace.layout.opened)
+    used = call.ls.accesses.due(root, memory_ids, now)
+    opened = await at.workspace.open_memories(memory_ids, now, used)
+    call.ls.accesses.count(root, used, now)
     uris = [uri_of_path(Path(memory.path)) for memory in opened]
     if call.ls.caps.show_document:
         # Beside the answer: a client may handle one message at a time.

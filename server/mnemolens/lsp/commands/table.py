@@ -5,10 +5,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemolens.core.views import Json
-from mnemolens.lsp.commands import anchors, capture, graph, imports, index, links, memories, sessions, store
+from mnemolens.lsp.commands import (
+    anchors,
+    capture,
+    graph,
+    imports,
+    index,
+    links,
+    memories,
+    memory_graph,
+    sessions,
+    store,
+)
 from mnemolens.lsp.commands import open as open_documents
 from mnemolens.lsp.commands.call import Call
-from mnemolens.lsp.graph_params import NeighborsArguments, QueryArguments
+from mnemolens.lsp.graph_params import (
+    ClustersArguments,
+    ConflictsArguments,
+    NeighborsArguments,
+    QueryArguments,
+)
 from mnemolens.lsp.params import (
     AccessArguments,
     Arguments,
@@ -63,6 +79,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("mnemolens.sessions", Arguments, sessions.sessions),
     Command("mnemolens.agents", Arguments, sessions.agents),
     Command("mnemolens.session.forget", SessionArguments, sessions.forget),
+    Command("mnemolens.conflicts", ConflictsArguments, memory_graph.conflicts),
+    Command("mnemolens.clusters", ClustersArguments, memory_graph.clusters),
     Command("mnemolens.graph.neighbors", NeighborsArguments, graph.neighbors),
     Command("mnemolens.graph.query", QueryArguments, graph.query),
     Command("mnemolens.store.export", ExportArguments, store.export),
