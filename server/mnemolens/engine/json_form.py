@@ -4,6 +4,7 @@ The shapes are the contract's, written out one by one: a view that grows a field
 silently. Keys of user data (metadata, triggers) stay as they are.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -32,6 +33,7 @@ from mnemolens.core.views import (
     SessionView,
 )
 from mnemolens.engine.workspace import Workspace
+from mnemolens.ranking.clusters import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +232,19 @@ def agent(view: AgentView) -> Json:
         "first": moment(view.first),
         "last": moment(view.last),
     }
+
+
+def clusters(found: Iterable[Cluster[str]]) -> list[Json]:
+    """Clusters of memories."""
+    return [
+        {
+            "clusterId": one.centroid,
+            "centroidId": one.centroid,
+            "memberIds": list(one.members),
+            "density": one.density,
+        }
+        for one in found
+    ]
 
 
 def folder_status(status: FolderStatus) -> Json:
