@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from folders import START
+from folders import START, Folder
 from mnemolens.core.clock import ManualClock
 from mnemolens.core.events import (
     AnchorConfirm,
@@ -21,6 +21,7 @@ from mnemolens.core.memories import Birth, CodeState
 from mnemolens.core.settings import Settings
 from mnemolens.core.symbols import SymbolKey
 from mnemolens.engine.branches import Branches
+from mnemolens.engine.requests import ListRequest, RecallRequest
 from mnemolens.store.git import read_head
 from mnemolens.store.layout import find_layout
 from mnemolens.store.merge import MergedState
@@ -287,3 +288,61 @@ def test_a_branch_deleted_after_its_merge(notes):
     git(notes.folder, "merge", "-q", "--no-ff", "-m", "m", "side")
     git(notes.folder, "branch", "-q", "-d", "side")
     assert notes.merged("later")
+
+
+# In a workspace
+
+CODE = "def pay(order):\n    return provider.post(order)\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "a.py").write_text(CODE)
+    init(tmp_path / "repo", at="2026-03-01T00:00:00Z")
+    made = Folder(tmp_path / "repo")
+    yield made
+    made.close()
+
+
+def switch(folder, *arguments):
+    git(folder.root, "checkout", "-q", *arguments)
+    folder.pass_time(1)
+
+
+def test_a_foreign_memory_is_marked_and_ranks_lower(folder):
+    old = folder.remember("Never retry", "a.py", "pay")
+    switch(folder, "-b", "side")
+    commit(folder.root)
+    folder.pass_time(1)
+    new = folder.remember("Retry once", "a.py", "pay", importance=0.6)
+    folder.open("a.py")
+    assert [item.memory_id for item in folder.hover("a.py", "pay").items] == [new, old]
+    before = folder.workspace.generation
+    switch(folder, "main")
+    assert folder.workspace.generation > before
+    items = folder.hover("a.py", "pay").items
+    assert [(item.memory_id, item.from_branch) for item in items] == [(old, None), (new, "side")]
+    page = folder.workspace.list(ListRequest(), folder.now)
+    assert {view.memory.id: view.from_branch for view in page.memories} == {old: None, new: "side"}
+    recalled = folder.workspace.recall(RecallRequest(query="retry"), folder.now).memories
+    assert [ranked.view.memory.id for ranked in recalled] == [old, new]
+    assert recalled[1].why[-1] == "from branch side"
+    assert recalled[1].truth == pytest.approx(0.7)
+
+
+def test_hidden_ones_stay_in_the_list_alone(folder):
+    switch(folder, "-b", "side")
+    commit(folder.root)
+    folder.pass_time(1)
+    new = folder.remember("Retry once", "a.py", "pay")
+    folder.open("a.py")
+    folder.workspace.apply_settings(Settings(memory={"other_branches": "hide"}))
+    assert folder.hover("a.py", "pay") is not None
+    switch(folder, "main")
+    assert folder.hover("a.py", "pay") is None
+    assert folder.lenses("a.py") == {}
+    assert folder.workspace.recall(RecallRequest(query="retry"), folder.now).memories == ()
+    for request in (ListRequest(), ListRequest(file="a.py", position=folder.find("a.py", "pay"))):
+        page = folder.workspace.list(request, folder.now)
+        assert [view.memory.id for view in page.memories] == [new]

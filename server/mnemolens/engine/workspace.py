@@ -46,6 +46,7 @@ from mnemolens.core.views import (
     TargetView,
     place_label,
 )
+from mnemolens.engine.branches import Branches
 from mnemolens.engine.code import Code
 from mnemolens.engine.documents import OpenDocuments
 from mnemolens.engine.glance import Glance
@@ -106,6 +107,7 @@ class Workspace:
         self._state = MergedState()
         self._links = Links(self._state, self._code, layout.top.as_posix())
         self._show = Show(self._state, self._links, self._code)
+        self._branches = self._show.branches = Branches(layout, self._state)
         self.searching = Searching(self._state, self._links, self._show, self._code)
         self._listing = Listing(self._state, self._links, self._show, self.searching)
         self._writing = Writing(self._state, self._links, self._code, self._show)
@@ -223,6 +225,7 @@ class Workspace:
             self._code.complete = True
             await self._sources.follow_last_session()
         self._configure()
+        await self._branches.look(self._code.origin)
         await self._refreshing.refresh_slowly(list(self._state.memories()))
         self._graph.index_complete()
         return report
@@ -252,6 +255,8 @@ class Workspace:
             return  # in the middle of a checkout nothing is where it belongs
         await self._sources.take_up_waiting()
         self._sources.settle_quiet(now)
+        if await self._branches.look(head):
+            self._refreshing.generation += 1
         wanted = self._links.take_wanted()
         if wanted:
             await self.commit(Write(tuple(wanted), lambda: None))
@@ -322,7 +327,7 @@ class Workspace:
         now = self._clock.now()
         for key in self._links.keys_in_file(file):
             range_ = self._code.name_range(key)
-            if range_ is not None and any(self._is_present(one, now) for one in self._links.on_symbol(key)):
+            if range_ is not None and any(self._is_shown(one, now) for one in self._links.on_symbol(key)):
                 found.append(LensView(range_, key))
         return tuple(sorted(found, key=lambda lens: lens.range))
 
@@ -694,6 +699,7 @@ class Workspace:
             self._sources.survey(on_progress)  # what moved may be found anywhere
             self._sources.follow_last_session_now()
             wanted.update(one for file in files for one in self._links.carried_into(file))
+        self._branches.look_blocking(self._code.origin)
         self._refreshing.refresh(wanted)
 
     def survey(self, on_progress: Callable[[int, int], None] | None = None) -> IndexReport:
@@ -705,6 +711,7 @@ class Workspace:
         self._sources.follow_last_session_now()
         self._configure()
         self._refreshing.refresh(self._state.memories())
+        self._branches.look_blocking(self._code.origin)
         self._graph.index_complete()
         return report
 
@@ -759,12 +766,18 @@ class Workspace:
         memory = self._state.memory(memory_id)
         return memory is not None and memory.status != "forgotten" and not is_expired(memory, now)
 
+    def _is_shown(self, memory_id: str, now: datetime) -> bool:
+        """Whether a lens counts the memory."""
+        memory = self._state.memory(memory_id)
+        return memory is not None and self._is_present(memory_id, now) and not self._show.hides(memory)
+
     def _load(self) -> None:
         events = self._journal.load()
         self._code.origin = read_head(self.layout)
         loaded = self._state.apply(events)
         self._writing.note_content(loaded)
         self._listing.note(loaded)
+        self._branches.note(loaded)
         self.searching.note(loaded)
         self._links.note_known_places(loaded)
 
@@ -775,6 +788,7 @@ class Workspace:
 
     def _configure(self) -> None:
         self._show.decay = DecayParams.from_settings(self.settings)
+        self._branches.configure(self.settings)
         self._recall.min_weight = self.settings.memory.decay.min_weight
         self._recall.shares = Shares.from_settings(self.settings)
         self._links.linking_enabled = self.settings.linking.enabled
@@ -797,6 +811,7 @@ class Workspace:
         touched = self._apply(events)
         self._writing.note_content(touched)
         self._listing.note(touched)
+        self._branches.note(touched)
         self._refreshing.refresh(touched)
 
     async def _merge_slowly(self, events: Sequence[Event]) -> None:
@@ -804,6 +819,7 @@ class Workspace:
         touched = self._apply(events)
         self._writing.note_content(touched)
         self._listing.note(touched)
+        self._branches.note(touched)
         await self._refreshing.refresh_slowly(sorted(touched))
 
     def _facts(self, file: str) -> FileFacts:
