@@ -9,7 +9,6 @@ is `import_lines.py`'s.
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -33,9 +32,20 @@ from mnemolens.core.events import (
     NodePut,
     SuggestionRefuse,
 )
-from mnemolens.core.memories import Anchor, CodeState, Evidence, HistoryEntry, Memory, MemoryEdge
-from mnemolens.core.symbols import SymbolKey
-from mnemolens.core.views import AnchorView, Json, LinkView, MemoryDetail, PlaceView
+from mnemolens.core.memories import Anchor, CodeState, HistoryEntry, Memory
+from mnemolens.core.views import AnchorView, Json, MemoryDetail, PlaceView
+from mnemolens.engine.json_shapes import (
+    camel,
+    edge_json,
+    entry_json,
+    evidence_json,
+    key_json,
+    link_json,
+    memory_json,
+    moment,
+    place_json,
+    standing_json,
+)
 from mnemolens.store.merge import MergedState
 
 Details = Callable[[str], MemoryDetail | None]
@@ -93,11 +103,11 @@ class Export:
     def _memory_line(self, memory: Memory, detail: MemoryDetail | None) -> Json:
         views = {view.id: view for view in detail.anchors} if detail else {}
         line: Json = {
-            "memory": memory_json(memory, detail),
+            "memory": memory_json(memory, detail.view if detail else None),
             "anchors": [
                 _anchor_json(anchor, views.get(anchor.id)) for anchor in self.state.anchors_of(memory.id)
             ],
-            "links": [_link_json(link) for link in detail.links] if detail else [],
+            "links": [link_json(link, _place_json(link.target)) for link in detail.links] if detail else [],
             "edges": [edge_json(edge) for edge in self.state.edges_of(memory.id)],
             "history": self._history(memory.id),
         }
@@ -158,7 +168,7 @@ class Export:
         live = {anchor.id for anchor in self.state.anchors_of(owner)}
         found = []
         for entry, event in self._entries(owner):
-            line = history_json(entry)
+            line = entry_json(entry)
             line["id"] = event.id
             data = _data_json(event, live)
             if data:
@@ -190,78 +200,17 @@ class Export:
         ]
 
 
-def memory_json(memory: Memory, detail: MemoryDetail | None = None) -> Json:
-    """A memory, without what depends on the code and the time where nobody has looked."""
-    derived = (
-        {"weight": detail.view.weight, "layer": detail.view.layer, "verdict": detail.view.verdict}
-        if detail
-        else {}
-    )
-    return {
-        "id": memory.id,
-        "type": memory.type,
-        "title": memory.title,
-        "content": memory.content,
-        "tags": list(memory.tags),
-        "metadata": memory.metadata,
-        "importance": memory.importance,
-        "pinned": memory.pinned,
-        "status": memory.status,
-        **derived,
-        "accessCount": memory.access_count,
-        "createdAt": _moment(memory.created_at),
-        "accessedAt": _moment(memory.accessed_at),
-        "sessionId": memory.session_id,
-        "agentId": memory.agent_id,
-        "author": memory.author,
-        "parentId": memory.parent_id,
-        "expiresAt": _moment(memory.expires_at),
-        "dueAt": _moment(memory.due_at),
-        "trigger": memory.trigger,
-        "born": {"commit": memory.born.commit, "branch": memory.born.branch},
-        "tokenCount": memory.token_count,
-        "contentHash": memory.content_hash,
-    }
-
-
-def edge_json(edge: MemoryEdge) -> Json:
-    """An edge between two memories."""
-    return {
-        "sourceId": edge.source_id,
-        "targetId": edge.target_id,
-        "type": edge.type,
-        "weight": edge.weight,
-        "createdAt": _moment(edge.created_at),
-    }
-
-
-def history_json(entry: HistoryEntry) -> Json:
-    """One entry of a history."""
-    return {
-        "clock": entry.clock,
-        "op": entry.op,
-        "by": entry.by,
-        "fields": [camel(name) for name in entry.fields],
-    }
-
-
-def camel(name: str) -> str:
-    """`created_at` as the wire has it: `createdAt`."""
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
-
-
 def _anchor_json(anchor: Anchor, view: AnchorView | None) -> Json:
     birth, state = anchor.birth, anchor.birth.state
     line: Json = {
         "id": anchor.id,
         "context": anchor.context,
         "relevance": anchor.relevance,
-        "evidence": None if anchor.evidence is None else _evidence_json(anchor.evidence),
-        "createdAt": _moment(anchor.created_at),
+        "evidence": None if anchor.evidence is None else evidence_json(anchor.evidence),
+        "createdAt": moment(anchor.created_at),
         "birth": {
             "kind": birth.kind,
-            **_key_json(state.key),
+            **key_json(state.key),
             "signature": birth.signature,
             "fullHash": state.full_hash,
             "bodyHash": state.body_hash,
@@ -274,58 +223,26 @@ def _anchor_json(anchor: Anchor, view: AnchorView | None) -> Json:
             "algo": birth.algo,
         },
         "aliases": [_state_json(alias) for alias in anchor.aliases],
-        "refused": [_key_json(key) for key in sorted(anchor.refused)],
+        "refused": [key_json(key) for key in sorted(anchor.refused)],
         "confirmations": [_state_json(one) for one in anchor.confirmations],
     }
     if view is not None:
-        line |= {
-            "at": None if view.at is None else _place_json(view.at),
-            "verdict": view.verdict,
-            "edited": view.edited,
-            "stage": view.stage,
-            "score": view.score,
-            "candidates": [{**_place_json(one.place), "score": one.score} for one in view.candidates],
-        }
+        line |= standing_json(view, _place_json)
     return line
-
-
-def _link_json(link: LinkView) -> Json:
-    return {
-        "target": _place_json(link.target),
-        "relevance": link.relevance,
-        "context": link.context,
-        "evidence": None if link.evidence is None else _evidence_json(link.evidence),
-        "timestamp": _moment(link.timestamp),
-        "candidate": link.candidate,
-    }
 
 
 def _place_json(place: PlaceView) -> Json:
     """A place without its range: that is of one client and one moment."""
-    return {"kind": place.kind, **_key_json(place.key), "range": None}
-
-
-def _key_json(key: SymbolKey) -> Json:
-    return {"file": key.file, "qualname": key.qualname, "ordinal": key.ordinal, "id": key.id}
+    return place_json(place, None)
 
 
 def _state_json(state: CodeState) -> Json:
     return {
-        **_key_json(state.key),
+        **key_json(state.key),
         "fullHash": state.full_hash,
         "bodyHash": state.body_hash,
         "fingerprint": state.fingerprint,
         "commit": state.commit,
-    }
-
-
-def _evidence_json(evidence: Evidence) -> Json:
-    return {
-        "field": evidence.field,
-        "start": evidence.start,
-        "end": evidence.end,
-        "rule": evidence.rule,
-        "text": evidence.text,
     }
 
 
@@ -357,7 +274,3 @@ def _camel_keys(field: str, value: Any) -> Any:
     if isinstance(value, Mapping) and field != "counts":
         return {camel(name): _camel_keys(name, inner) for name, inner in value.items()}
     return value
-
-
-def _moment(value: datetime | None) -> str | None:
-    return None if value is None else value.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"

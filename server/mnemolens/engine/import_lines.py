@@ -51,7 +51,7 @@ from mnemolens.core.memory_text import count_tokens
 from mnemolens.core.symbols import SymbolKey, SymbolKind
 from mnemolens.core.views import Json
 from mnemolens.engine.capture import checked, normalised_hash, title_of
-from mnemolens.engine.export_lines import camel
+from mnemolens.engine.json_shapes import camel
 from mnemolens.store.merge import CO_ACTIVATED, MergedState, Stamps
 
 IMPORTER: Final = "imported00"

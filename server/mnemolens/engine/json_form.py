@@ -6,12 +6,8 @@ silently. Keys of user data (metadata, triggers) stay as they are.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
 
-from pydantic.alias_generators import to_camel
-
-from mnemolens.core.memories import Evidence, HistoryEntry, MemoryEdge
+from mnemolens.core.memories import MemoryEdge
 from mnemolens.core.symbols import Position, Range
 from mnemolens.core.text import Encoding, column_to_units
 from mnemolens.core.views import (
@@ -32,6 +28,16 @@ from mnemolens.core.views import (
     RelationView,
     SessionView,
 )
+from mnemolens.engine.json_shapes import (
+    camel,
+    edge_json,
+    entry_json,
+    link_json,
+    memory_json,
+    moment,
+    place_json,
+    standing_json,
+)
 from mnemolens.engine.workspace import Workspace
 from mnemolens.ranking.clusters import Cluster
 
@@ -49,47 +55,15 @@ class JsonForm:
 
     def memory(self, view: MemoryView) -> Json:
         """A memory."""
-        memory = view.memory
         return {
-            "id": memory.id,
-            "type": memory.type,
-            "title": memory.title,
-            "content": memory.content,
-            "tags": list(memory.tags),
-            "metadata": memory.metadata,
-            "importance": memory.importance,
-            "pinned": memory.pinned,
-            "status": memory.status,
-            "weight": view.weight,
-            "layer": view.layer,
-            "verdict": view.verdict,
-            "accessCount": memory.access_count,
-            "createdAt": moment(memory.created_at),
-            "accessedAt": moment(memory.accessed_at),
-            "sessionId": memory.session_id,
-            "agentId": memory.agent_id,
-            "author": memory.author,
-            "parentId": memory.parent_id,
-            "expiresAt": moment(memory.expires_at),
-            "dueAt": moment(memory.due_at),
-            "trigger": memory.trigger,
-            "born": {"commit": memory.born.commit, "branch": memory.born.branch},
-            "tokenCount": memory.token_count,
-            "contentHash": memory.content_hash,
+            **memory_json(view.memory, view),
             **({} if view.from_branch is None else {"fromBranch": view.from_branch}),
             **({"relations": list(map(_relation, view.relations))} if view.relations else {}),
         }
 
     def place(self, view: PlaceView) -> Json:
         """A symbol place."""
-        return {
-            "kind": view.kind,
-            "file": view.file,
-            "qualname": view.qualname,
-            "ordinal": view.ordinal,
-            "id": view.id,
-            "range": None if view.range is None else self.range(view.file, view.range),
-        }
+        return place_json(view, None if view.range is None else self.range(view.file, view.range))
 
     def range(self, file: str, span: Range) -> Json:
         """A range in `file`, in the reader's encoding."""
@@ -97,14 +71,7 @@ class JsonForm:
 
     def link(self, view: LinkView) -> Json:
         """A link to code."""
-        return {
-            "target": self.place(view.target),
-            "relevance": view.relevance,
-            "context": view.context,
-            "evidence": None if view.evidence is None else _evidence(view.evidence),
-            "timestamp": moment(view.timestamp),
-            "candidate": view.candidate,
-        }
+        return link_json(view, self.place(view.target))
 
     def links(self, views: tuple[LinkView, ...]) -> list[Json]:
         """Links to code."""
@@ -117,12 +84,7 @@ class JsonForm:
             "id": view.id,
             "context": view.context,
             "birth": {**self.place(birth.place), "commit": birth.commit, "branch": birth.branch},
-            "at": None if view.at is None else self.place(view.at),
-            "verdict": view.verdict,
-            "edited": view.edited,
-            "stage": view.stage,
-            "score": view.score,
-            "candidates": [{**self.place(found.place), "score": found.score} for found in view.candidates],
+            **standing_json(view, self.place),
         }
 
     def anchors(self, views: tuple[AnchorView, ...]) -> list[Json]:
@@ -145,7 +107,7 @@ class JsonForm:
             "links": self.links(view.links),
             "anchors": self.anchors(view.anchors),
             "edges": edges(view.edges),
-            "history": [_entry(entry) for entry in view.history],
+            "history": [entry_json(entry) for entry in view.history],
         }
 
     def page(self, view: MemoryPage) -> Json:
@@ -188,28 +150,12 @@ class JsonForm:
 
 
 def _relation(view: RelationView) -> Json:
-    return {"kind": to_camel(view.kind.replace(" ", "_")), "id": view.memory_id, "title": view.title}
-
-
-def moment(value: datetime | None) -> str | None:
-    """ISO 8601 in UTC with Z; a naive time is local."""
-    if value is None:
-        return None
-    return value.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
+    return {"kind": camel(view.kind.replace(" ", "_")), "id": view.memory_id, "title": view.title}
 
 
 def edges(views: tuple[MemoryEdge, ...]) -> list[Json]:
     """Edges between memories."""
-    return [
-        {
-            "sourceId": edge.source_id,
-            "targetId": edge.target_id,
-            "type": edge.type,
-            "weight": edge.weight,
-            "createdAt": moment(edge.created_at),
-        }
-        for edge in views
-    ]
+    return [edge_json(edge) for edge in views]
 
 
 def session(view: SessionView) -> Json:
@@ -280,18 +226,3 @@ def journal_status(status: JournalStatus) -> Json:
 def index_report(report: IndexReport) -> Json:
     """What an index run found."""
     return {"files": report.files, "symbols": report.symbols, "seconds": report.seconds}
-
-
-def _evidence(evidence: Evidence) -> Json:
-    return {
-        "field": evidence.field,
-        "start": evidence.start,
-        "end": evidence.end,
-        "rule": evidence.rule,
-        "text": evidence.text,
-    }
-
-
-def _entry(entry: HistoryEntry) -> Json:
-    fields: list[Any] = [to_camel(name) for name in entry.fields]
-    return {"clock": entry.clock, "op": entry.op, "by": entry.by, "fields": fields}
