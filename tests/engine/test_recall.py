@@ -7,7 +7,6 @@ import pytest
 from folders import Folder
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.settings import SettingsSources, resolve_settings
-from mnemolens.engine.recall import words_of_query
 from mnemolens.engine.requests import RecallRequest
 
 FILES = {
@@ -142,15 +141,39 @@ def test_words_find_text_title_and_tags_whatever_their_form(folder):
     assert why(view)["Provider"] == ("mentions retry",)
 
 
-def test_relevance_is_the_share_of_words_found(folder):
+def test_what_holds_more_of_the_words_is_more_relevant(folder):
     folder.remember("the provider charges twice")
     folder.remember("the provider is slow")
     view = recalled(folder, "provider charges twice daily")
-    assert [found.activation for found in view.memories] == [0.75, 0.25]
+    assert titles(view) == ["the provider charges twice", "the provider is slow"]
+    best, other = (found.activation for found in view.memories)
+    assert 0 < other < best == 1.0
     assert why(view) == {
         "the provider charges twice": ("mentions provider, charges and twice",),
         "the provider is slow": ("mentions provider",),
     }
+
+
+def test_a_word_that_only_begins_alike_is_said_to_be_so(folder):
+    folder.remember("the configuration is read once")
+    assert why(recalled(folder, "config")) == {
+        "the configuration is read once": ("mentions something like config",)
+    }
+
+
+def test_a_query_may_filter(folder):
+    folder.remember("retry by hand", type="procedural")
+    folder.remember("retry is automatic")
+    assert titles(recalled(folder, "retry type:procedural")) == ["retry by hand"]
+    assert titles(recalled(folder, "type:procedural")) == ["retry by hand"]
+
+
+def test_a_phrase_is_asked_for_as_it_stands(folder):
+    folder.remember("the double charge of march")
+    folder.remember("charge the double")
+    view = recalled(folder, '"double charge"')
+    assert titles(view) == ["the double charge of march"]
+    assert titles(recalled(folder, '"(!)"')) == []
 
 
 def test_own_memories_stay_before_what_the_words_find(notes):
@@ -165,21 +188,6 @@ def test_where_a_found_memory_stands_is_said(notes):
         "mentions reserving",
         "on `reserve()` in stock.py",
     )
-
-
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("How does retryPayment work?", ("retry", "payment", "work")),
-        ("HTTP_client http", ("http", "client")),
-        ("the", ("the",)),
-        ("", ()),
-        ("?!", ()),
-        ("Größe ändern", ("größe", "ändern")),
-    ],
-)
-def test_words_of_a_query(query, words):
-    assert words_of_query(query) == words
 
 
 def test_scripts_without_spaces(folder):

@@ -20,9 +20,9 @@ from mnemolens.api.models import MemoryType
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.settings import Settings, SettingsSources, read_repository_file, resolve_settings
 from mnemolens.core.settings_model import Preset
-from mnemolens.engine.recall import words_of_query
 from mnemolens.ranking.decay import DecayParams, decayed_all, layer_of, type_factor
 from mnemolens.ranking.packing import Item, Shares, pack, pack_strictly
+from mnemolens.search.words import words_of_query
 
 PREVIEW: Final = 100
 """Characters of a preview."""

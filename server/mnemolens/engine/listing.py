@@ -11,20 +11,24 @@ from mnemolens.core.views import MemoryPage, MemoryView
 from mnemolens.engine.links import Links
 from mnemolens.engine.newest import Newest
 from mnemolens.engine.requests import ListRequest
+from mnemolens.engine.searching import Hit, Searching
 from mnemolens.engine.show import Show
+from mnemolens.search.query import Query, read_query
 from mnemolens.store.merge import MergedState
 
 MAX_LIMIT = 1_000
 LAYERS = ("core", "active", "long_term", "archive")
+_MAX_LOOSE = 200
 
 
 class Listing:
     """Lists memories."""
 
-    def __init__(self, state: MergedState, links: Links, show: Show) -> None:
+    def __init__(self, state: MergedState, links: Links, show: Show, searching: Searching) -> None:
         self._state = state
         self._links = links
         self._show = show
+        self._searching = searching
         self._newest = Newest(state)
 
     def page(self, request: ListRequest, key: SymbolKey | None, now: datetime) -> MemoryPage:
@@ -44,10 +48,17 @@ class Listing:
         if request.layer is None:
             # A view costs more than a look: only the page is made into views.
             shown = found[request.offset : end]
-            return MemoryPage(tuple(self._show.memory(memory, now) for memory in shown), len(found))
+            return self._page([self._show.memory(memory, now) for memory in shown], len(found), request)
         views: list[MemoryView] = [self._show.memory(memory, now) for memory in found]
         views = [view for view in views if view.layer == request.layer]
-        return MemoryPage(tuple(views[request.offset : end]), len(views))
+        return self._page(views[request.offset : end], len(views), request)
+
+    def _page(self, views: list[MemoryView], total: int, request: ListRequest) -> MemoryPage:
+        query = read_query(request.query or "")
+        if not query.words and not query.phrases:
+            return MemoryPage(tuple(views), total)
+        matches = tuple(self._searching.explain(view.memory, query) for view in views)
+        return MemoryPage(tuple(views), total, matches)
 
     def find(self, request: ListRequest, now: datetime) -> tuple[Memory, ...]:
         """The memories of a page without a place, as they are stored; looks no further than it must.
@@ -69,13 +80,30 @@ class Listing:
 
     def _matching(self, request: ListRequest, key: SymbolKey | None, now: datetime) -> Iterator[Memory]:
         """In order."""
-        found: Iterable[Memory] = self._candidates(request, key, now)
-        for wanted in self._filters(request):
+        query = read_query(request.query or "")
+        hits = self._hits(query, request) if query.words or query.phrases else None
+        anywhere = key is None and request.file is None
+        ids = None if hits is None else {hit.memory_id: None for hit in hits}
+        found: Iterable[Memory] = self._candidates(request, key, now, ids if anywhere else None)
+        if ids is not None and not anywhere:
+            found = (memory for memory in found if memory.id in ids)
+        for wanted in (*self._filters(request, now), *self._searching.filter(query.filters, now)):
             found = filter(wanted, found)
+        if ids is not None and anywhere and not request.best:
+            found = sorted(found, key=lambda memory: (-memory.created_at.timestamp(), memory.id))
         return iter(found)
 
-    def _filters(self, request: ListRequest) -> Iterator[Callable[[Memory], bool]]:
+    def _hits(self, query: Query, request: ListRequest) -> list[Hit]:
+        """What holds every word; where nothing does, and the best is asked for, what holds half of them."""
+        hits = self._searching.find(query, every=True, as_typed=True)
+        if hits or not request.best:
+            return hits
+        hits = self._searching.find(query, loose=True, as_typed=True, limit=_MAX_LOOSE)
+        return [hit for hit in hits if 2 * len(hit.words) >= len(query.words)]
+
+    def _filters(self, request: ListRequest, now: datetime) -> Iterator[Callable[[Memory], bool]]:
         """What a memory must fulfil, the cheapest first; nothing for what is not asked for."""
+        yield from self._searching.filter(request.filters, now)
         if request.type is not None:
             yield lambda memory: memory.type == request.type
         if request.session_id is not None:
@@ -99,10 +127,14 @@ class Listing:
         if words:
             yield lambda memory: _holds(memory, words)
 
-    def _candidates(self, request: ListRequest, key: SymbolKey | None, now: datetime) -> Iterable[Memory]:
-        if key is not None:
+    def _candidates(
+        self, request: ListRequest, key: SymbolKey | None, now: datetime, found: Iterable[str] | None
+    ) -> Iterable[Memory]:
+        if found is not None:
+            ids: Iterable[str] = found
+        elif key is not None:
             ranked = self._show.ranked_on(key, now, hidden=True)
-            ids: Iterable[str] = [one.view.memory.id for one in ranked]
+            ids = [one.view.memory.id for one in ranked]
         elif request.file is not None:
             keys = self._links.keys_in_file(request.file)
             linked = {memory_id for one in keys for memory_id in self._links.on_symbol(one)}

@@ -4,22 +4,24 @@ Owns which memories are considered, how relevant each is and why, their order, a
 truth are `ranking`'s, places are `links.py`'s. Reading never writes: whoever asked counts the access.
 """
 
-import re
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 
 from mnemolens.core.errors import InvalidArgument
-from mnemolens.core.identifiers import split_identifier
 from mnemolens.core.memories import Layer, Memory
 from mnemolens.core.symbols import CLASS_KINDS, SymbolKey
 from mnemolens.core.views import PlaceView, RankedMemory, RecallStats, RecallView, origin_words
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
+from mnemolens.engine.requests import RecallRequest
+from mnemolens.engine.searching import Searching
 from mnemolens.engine.show import Show, truth_of
 from mnemolens.ranking.order import after_successors, rank
+from mnemolens.ranking.packing import Item, Shares, pack
+from mnemolens.search.fusion import fused
+from mnemolens.search.query import Query, read_query
 from mnemolens.store.merge import MergedState
 
 LAYERS: tuple[Layer, ...] = ("core", "active", "long_term", "archive")
@@ -31,16 +33,6 @@ INSIDE = 0.6
 """How much of a link's relevance is left around the place asked for: on its class, its file, its members."""
 
 _OWN, _AROUND, _FOUND = range(3)
-
-_WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
-_UNSPACED = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-_ENDINGS = ("ings", "ing", "ies", "ied", "ers", "es", "ed", "er", "s", "y", "e")
-_LITTLE_WORDS = frozenset(
-    split_identifier(
-        "a an and are as at be but by can do does for from has have how i if in is it its my not of on or our"
-        " should so that the their then there this to was we what when where which who why will with you"
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,50 +50,52 @@ class Recall:
 
     Attributes:
         min_weight: memories that weigh less are left out (the setting `memory.decay.min_weight`).
+        shares: of a budget of tokens, for each layer.
     """
 
-    def __init__(self, state: MergedState, links: Links, show: Show, code: Code) -> None:
+    def __init__(
+        self, state: MergedState, links: Links, show: Show, code: Code, searching: Searching
+    ) -> None:
         self._state = state
+        self._searching = searching
         self._links = links
         self._show = show
         self._code = code
         self.min_weight = 0.0
+        self.shares = Shares()
 
     def matching(self, query: str) -> set[str]:
-        """The memories whose text holds any word of the query."""
-        words = words_of_query(query)
-        return {memory.id for memory in self._all() if _found_words(words, memory)}
+        """The memories that hold any word of the query, or one like it."""
+        return {hit.memory_id for hit in self._searching.find(read_query(query), loose=True)}
 
     def recall(
         self,
-        query: str | None,
+        request: RecallRequest,
         key: SymbolKey | None,
         token_budget: int | None,
-        limit: int,
-        layers: Collection[str] | None,
-        session_id: str | None,
-        agent_id: str | None,
         now: datetime,
+        meaning: Mapping[str, float] | None = None,
     ) -> RecallView:
         """The memories to bring to mind, best first: on the place asked for, around it, then by the words.
 
         Args:
-            query: words to look for; None or blank for none.
-            key: the place asked for; without it, and without a query, all memories are considered.
+            request: what is asked for; without words and place all memories are considered.
+            key: the place asked for.
             token_budget: tokens that all of them together may have; what does not fit is passed over.
-            limit: how many at most, 1 to 1000.
-            layers: only memories of these layers; None for all.
-            session_id: only memories of this session.
-            agent_id: only memories of this agent.
             now: for weights and expiry.
+            meaning: {memory id: cosine} to the query, of those that are near to it in meaning.
 
         Raises:
             InvalidArgument: a limit, budget or layer that is none; names the field.
         """
         begun = time.perf_counter()
-        _check(token_budget, limit, layers)
-        query = (query or "").strip()
-        reasons = self._reasons(query, key)
+        _check(token_budget, request.limit, request.layers)
+        query = read_query(request.query or "")
+        reasons = self._reasons(query, key, meaning or {})
+        wanted = (
+            *self._searching.filter(query.filters, now),
+            *self._searching.filter(request.filters, now),
+        )
         ranked: list[tuple[int, RankedMemory]] = []
         total = 0
         for memory in self._all():
@@ -109,18 +103,24 @@ class Recall:
                 continue
             total += 1
             reason = reasons.get(memory.id)
-            if reason is None or not _is_of(memory, session_id, agent_id):
+            if reason is None or not _is_of(memory, request.session_id, request.agent_id):
+                continue
+            if not all(fits(memory) for fits in wanted):
                 continue
             found = self._rank(memory, reason, now)
-            if found.view.weight < self.min_weight or (layers and found.view.layer not in layers):
+            if found.view.weight < self.min_weight or (
+                request.layers and found.view.layer not in request.layers
+            ):
                 continue
             ranked.append((reason.tier, found))
         ranked.sort(key=lambda item: (item[0], -item[1].score, item[1].view.memory.id))
         ordered = after_successors(
             (found for _, found in ranked), lambda one: one.view.memory.id, lambda one: one.view.successors
         )
-        kept = tuple(_packed(ordered, token_budget, limit))
-        return RecallView(kept, _stats(query, total, kept, (time.perf_counter() - begun) * 1000))
+        kept = tuple(_packed(ordered, token_budget, self.shares)[: request.limit])
+        return RecallView(
+            kept, _stats((request.query or "").strip(), total, kept, (time.perf_counter() - begun) * 1000)
+        )
 
     def _all(self) -> Iterator[Memory]:
         for memory_id in self._state.memories():
@@ -144,28 +144,43 @@ class Recall:
 
     # Why --------------------------------------------------------------------------------------------------
 
-    def _reasons(self, query: str, key: SymbolKey | None) -> dict[str, _Reason]:
+    def _reasons(
+        self, query: Query, key: SymbolKey | None, meaning: Mapping[str, float]
+    ) -> dict[str, _Reason]:
         """For each memory that is considered the strongest reason, with the words of all."""
-        if key is None and not query:
+        if key is None and not query.text:
             return {memory.id: _Reason(_FOUND, 1.0, self._where(memory)) for memory in self._all()}
         reasons: dict[str, _Reason] = {}
         for memory_id, reason in self._by_place(key) if key is not None else ():
             known = reasons.get(memory_id)
             if known is None or (reason.tier, -reason.relevance) < (known.tier, -known.relevance):
                 reasons[memory_id] = reason
-        words = words_of_query(query)
-        for memory in self._all() if words else ():
-            found = _found_words(words, memory)
-            if not found:
-                continue
-            said = f"mentions {_list(found)}"
-            near = reasons.get(memory.id)
+        for memory_id, relevance, said in self._by_words(query, meaning):
+            near = reasons.get(memory_id)
             if near is not None:
-                reasons[memory.id] = replace(near, why=(*near.why, said))
-            else:
-                share = len(found) / len(words)
-                reasons[memory.id] = _Reason(_FOUND, share, (said, *self._where(memory)))
+                reasons[memory_id] = replace(near, why=(*near.why, said))
+            elif (memory := self._state.memory(memory_id)) is not None:
+                reasons[memory_id] = _Reason(_FOUND, relevance, (said, *self._where(memory)))
         return reasons
+
+    def _by_words(self, query: Query, meaning: Mapping[str, float]) -> Iterator[tuple[str, float, str]]:
+        """(memory id, relevance from 0 to 1, the best one's; why) of what the query finds."""
+        exact = {hit.memory_id: hit for hit in self._searching.find(query)}
+        alike = {hit.memory_id: hit for hit in self._searching.find(query, loose=True)}
+        scores = {memory_id: hit.score for memory_id, hit in alike.items()}
+        if meaning:
+            scores = fused(scores, meaning)
+        best = max(scores.values(), default=1.0)
+        for memory_id, score in scores.items():
+            if memory_id in exact and exact[memory_id].words:
+                said = f"mentions {_list(exact[memory_id].words)}"
+            elif memory_id in exact:
+                said = f"mentions {_list(query.phrases)}"
+            elif memory_id in alike:
+                said = f"mentions something like {_list(alike[memory_id].words)}"
+            else:
+                said = "close in meaning"
+            yield memory_id, score / best, said
 
     def _by_place(self, key: SymbolKey) -> Iterator[tuple[str, _Reason]]:
         here = self._show.place(key)
@@ -208,69 +223,23 @@ class Recall:
         return (f"on {_code(place)}" + (f" in {place.file}" if place.qualname else ""),)
 
 
-# Words ------------------------------------------------------------------------------------------------------
-
-
-def words_of_query(query: str) -> tuple[str, ...]:
-    """What a query asks for: the parts of its words, without those that say little; each once.
-
-    `How does retryPayment work?` asks for `retry`, `payment` and `work`.
-    """
-    found = tuple(dict.fromkeys(_parts(query)))
-    return tuple(word for word in found if word not in _LITTLE_WORDS) or found
-
-
-def _found_words(words: tuple[str, ...], memory: Memory) -> tuple[str, ...]:
-    """Those of the words that the memory's title, text or tags hold."""
-    if not words:
-        return ()
-    text = "\n".join((memory.title, memory.content, *memory.tags))
-    held, folded = _held(text), text.casefold()
-    return tuple(
-        word
-        for word in words
-        if (word.casefold() in folded if _UNSPACED.search(word) else _stem(word) in held)
-    )
-
-
-@lru_cache(maxsize=1024)
-def _held(text: str) -> frozenset[str]:
-    return frozenset(_stem(part) for part in _parts(text))
-
-
-def _parts(text: str) -> Iterator[str]:
-    for word in _WORD.findall(text):
-        if word.isascii():
-            yield from split_identifier(word)
-        else:
-            yield word.lower()
-
-
-def _stem(word: str) -> str:
-    """The word without what tells number, person or tense: enough for `retries` to find `retry`."""
-    word = word.casefold()
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
-
-
 # Order and budget -------------------------------------------------------------------------------------------
 
 
-def _packed(ranked: Iterable[RankedMemory], token_budget: int | None, limit: int) -> Iterator[RankedMemory]:
-    """In order, those that still fit."""
-    left, count = token_budget, 0
-    for found in ranked:
-        if count == limit:
-            return
-        tokens = found.view.memory.token_count
-        if left is not None:
-            if tokens > left:
-                continue
-            left -= tokens
-        count += 1
-        yield found
+def _packed(ranked: list[RankedMemory], token_budget: int | None, shares: Shares) -> list[RankedMemory]:
+    """In order, those that fit: those on the place itself first, the layers share what these leave."""
+    if token_budget is None:
+        return ranked
+    left, fit, others = token_budget, set(), []
+    for place, found in enumerate(ranked):
+        memory = found.view.memory
+        if not found.own:
+            others.append(Item(memory.id, -place, found.view.layer, memory.token_count))
+        elif memory.token_count <= left:
+            fit.add(memory.id)
+            left -= memory.token_count
+    fit.update(item.key for item in pack(others, left, shares))
+    return [found for found in ranked if found.view.memory.id in fit]
 
 
 def _stats(query: str, total: int, kept: tuple[RankedMemory, ...], milliseconds: float) -> RecallStats:

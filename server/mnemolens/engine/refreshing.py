@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from mnemolens.engine.graph_sync import GraphSync
 from mnemolens.engine.links import Links
 from mnemolens.engine.offload import PAUSE_SECONDS, Slices
+from mnemolens.engine.searching import Searching
 
 logger = logging.getLogger(__name__)
 
@@ -23,10 +24,11 @@ class Refreshing:
         generation: grows whenever a lens may have changed.
     """
 
-    def __init__(self, links: Links, graph: GraphSync) -> None:
+    def __init__(self, links: Links, graph: GraphSync, searching: Searching) -> None:
         self.generation = 0
         self._links = links
         self._graph = graph
+        self._searching = searching
         self._due: dict[str, None] = {}
         self._batches = 0
         self._task: asyncio.Task[None] | None = None
@@ -55,6 +57,7 @@ class Refreshing:
             self._due.update((one, None) for one in ids if self._links.is_derived(one))
             ids = tuple(one for one in ids if one not in self._due)
         self._graph.memories_changed(ids)
+        self._searching.note(ids)
         if self._links.refresh(ids):
             self.generation += 1
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemolens.core.symbols import Position, Range
+from mnemolens.search.query import NO_FILTERS, Filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class RecallRequest:
         file: path relative to the top level; without `position` the file itself is the place.
         token_budget: tokens that all of it together may have; None for the setting `memory.budget.total`.
         layers: only memories of these; empty for all.
+        filters: what else they must fulfil, besides what the query itself asks for.
     """
 
     query: str | None = None
@@ -58,6 +60,7 @@ class RecallRequest:
     layers: tuple[str, ...] = ()
     session_id: str | None = None
     agent_id: str | None = None
+    filters: Filters = NO_FILTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,10 @@ class ListRequest:
 
     Attributes:
         file: memories linked to this file or anything in it; with `position`, to the symbol there.
+        query: words, phrases and filters (`search/query.py`): memories that hold every word are listed.
+        best: those that fit the query best first; where none holds every word, those that hold most.
+        filters: what else they must fulfil.
+        text: as programs ask: every word stands in title, content or a tag, also within a longer word.
         created_after, created_before: times to list from and up to, both included.
         limit: None for all.
     """
@@ -78,6 +85,9 @@ class ListRequest:
     layer: str | None = None
     session_id: str | None = None
     agent_id: str | None = None
+    query: str | None = None
+    best: bool = False
+    filters: Filters = NO_FILTERS
     text: str | None = None
     min_importance: float | None = None
     created_after: datetime | None = None

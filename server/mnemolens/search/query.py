@@ -6,7 +6,7 @@ so that stars, brackets and `NEAR` are text like any other.
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -49,7 +49,10 @@ class Filters:
     before: datetime | None = None
 
     def __bool__(self) -> bool:
-        return self != Filters()
+        return self != NO_FILTERS
+
+
+NO_FILTERS: Final = Filters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class Query:
     text: str = ""
     words: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters = NO_FILTERS
 
     def __bool__(self) -> bool:
         return bool(self.words or self.phrases or self.filters)
