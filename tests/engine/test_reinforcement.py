@@ -1,0 +1,92 @@
+"""What use does to memories: accesses, and a stronger connection of those that were used at once."""
+
+import pytest
+
+from folders import Folder
+from mnemolens.core.errors import NotFound
+from mnemolens.engine.memory_graph import MOST_TOGETHER
+from mnemolens.engine.requests import ListRequest, RecallRequest
+
+FILES = {"pay.py": "def charge():\n    return 1\n"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = Folder(tmp_path, FILES)
+    folder.open("pay.py")
+    yield folder
+    folder.close()
+
+
+def together(folder, memory_id):
+    edges = folder.workspace.memory_graph.edges_of(memory_id, "CO_ACTIVATED")
+    return {frozenset((edge.source_id, edge.target_id)): pytest.approx(edge.weight) for edge in edges}
+
+
+def lines(folder):
+    files = (folder.workspace.layout.store / "journal").glob("*.jsonl")
+    return [line for file in files for line in file.read_text("utf-8").splitlines()]
+
+
+def test_memories_used_at_once_are_connected(folder):
+    a, b, c = (folder.remember(f"Memory {name}") for name in "abc")
+    before = len(lines(folder))
+    folder.run(folder.workspace.access([a, b, c], folder.now))
+    assert len(lines(folder)) == before + 2  # the accesses, and that they came together
+    assert together(folder, a) == {frozenset((a, b)): 0.1, frozenset((a, c)): 0.1}
+    folder.run(folder.workspace.access([b, a], folder.now))
+    assert together(folder, b) == {frozenset((a, b)): 0.2, frozenset((b, c)): 0.1}
+    counts = [folder.workspace.get(one, folder.now).view.memory.access_count for one in (a, b, c)]
+    assert counts == [2, 2, 1]
+    folder.restart()
+    assert together(folder, a) == {frozenset((a, b)): 0.2, frozenset((a, c)): 0.1}
+
+
+def test_the_connection_ends_at_1(folder):
+    a, b = folder.remember("Memory a"), folder.remember("Memory b")
+    for _ in range(12):
+        folder.workspace.record([a, b], folder.now)
+    assert together(folder, a) == {frozenset((a, b)): 1.0}
+
+
+def test_one_alone_is_connected_with_nothing(folder):
+    a, b = folder.remember("Memory a"), folder.remember("Memory b")
+    folder.run(folder.workspace.access([a], folder.now))
+    folder.workspace.record([a, a], folder.now)
+    folder.commit(folder.workspace.forget(b, folder.now))
+    folder.workspace.record([a, b], folder.now)
+    folder.commit(folder.workspace.restore(b, folder.now))
+    assert together(folder, a) == {}
+
+
+def test_of_many_the_first_are_connected(folder):
+    ids = [folder.remember(f"Memory {number}") for number in range(MOST_TOGETHER + 3)]
+    folder.workspace.record(ids, folder.now)
+    assert len(together(folder, ids[0])) == MOST_TOGETHER - 1
+    assert together(folder, ids[-1]) == {}
+    assert folder.workspace.get(ids[-1], folder.now).view.memory.access_count == 1
+
+
+def test_an_unknown_id_counts_nothing(folder):
+    a = folder.remember("Memory a")
+    before = lines(folder)
+    with pytest.raises(NotFound):
+        folder.run(folder.workspace.access([a, "nobody"], folder.now))
+    assert lines(folder) == before
+
+
+def test_reading_writes_nothing(folder):
+    a = folder.remember("Never retry", "pay.py", "charge")
+    b = folder.remember("Ask Ana", "pay.py", "charge")
+    before = lines(folder)
+    at = folder.find("pay.py", "charge")
+    assert len(folder.hover("pay.py", "charge").items) == 2
+    assert folder.lenses("pay.py")
+    folder.workspace.actions("pay.py", at, folder.now)
+    folder.workspace.list(ListRequest(file="pay.py", position=at), folder.now)
+    folder.workspace.recall(RecallRequest(file="pay.py", position=at), folder.now)
+    folder.workspace.get(a, folder.now)
+    folder.workspace.memory_graph.clusters()
+    folder.pass_time(5)
+    assert lines(folder) == before
+    assert together(folder, b) == {}

@@ -1,0 +1,79 @@
+"""Contradictions, clusters, and what counts as use, over the wire."""
+
+import pytest
+
+
+@pytest.fixture
+async def ready(neovim, repository):
+    await neovim.start(repository)
+    await neovim.indexed(files=2)
+    neovim.open(repository / "billing.py")
+    return neovim
+
+
+async def remember(ready, *texts, **more):
+    return [(await ready.run("memory.capture", {"content": text, **more}))["memory"]["id"] for text in texts]
+
+
+async def test_conflicts_and_clusters(ready):
+    a, b, c = await remember(ready, "Never retry", "Retry three times", "Ask Ana")
+    assert await ready.run("conflicts", {}) == {"edges": []}
+    await ready.run("memory.link", {"id": a, "targetId": b, "edgeType": "CONTRADICTS", "weight": 0.5})
+    await ready.run("memory.link", {"id": a, "targetId": c, "edgeType": "SAME_TOPIC"})
+    (edge,) = (await ready.run("conflicts", {}))["edges"]
+    assert set(edge) == {"sourceId", "targetId", "type", "weight", "createdAt"}
+    assert (edge["sourceId"], edge["targetId"], edge["type"], edge["weight"]) == (a, b, "CONTRADICTS", 0.5)
+    assert await ready.run("conflicts", {"id": b}) == {"edges": [edge]}
+    assert await ready.run("conflicts", {"id": c}) == {"edges": []}
+    assert "id: no memory 'nobody'" in await ready.refusal("conflicts", {"id": "nobody"})
+    (found,) = (await ready.run("clusters", {}))["clusters"]
+    assert found == {
+        "clusterId": a,
+        "centroidId": a,
+        "memberIds": [a, b, c],
+        "density": pytest.approx(2 / 6),
+    }
+    assert await ready.run("clusters", {"minSize": 4}) == {"clusters": []}
+    await ready.run("memory.forget", {"id": b})
+    assert await ready.run("conflicts", {}) == {"edges": []}
+    await ready.run("memory.unlink", {"id": a, "targetId": c})
+    assert await ready.run("clusters", {}) == {"clusters": []}
+    alone = (await ready.run("clusters", {"minSize": 1}))["clusters"][1]
+    assert alone == {"clusterId": c, "centroidId": c, "memberIds": [c], "density": 0}
+    for wrong in (0, -1, 1.5, "2", None):
+        assert "minSize" in await ready.refusal("clusters", {"minSize": wrong})
+
+
+async def test_a_hover_says_that_a_memory_is_superseded(ready, repository):
+    old = (await ready.capture("Never retry, it double-charges", repository / "billing.py", 3, 5))["memory"]
+    title = "Retries are [safe](command:x) now"
+    new = (await ready.run("memory.capture", {"content": "It was fixed", "title": title}))["memory"]
+    await ready.run("memory.link", {"id": new["id"], "targetId": old["id"], "edgeType": "SUPERSEDES"})
+    shown = await ready.hover_text(repository / "billing.py", 3, 5)
+    assert "superseded by" in shown
+    assert "[safe](" not in shown
+    (listed,) = [one for one in (await ready.run("memory.list", {}))["memories"] if one["id"] == old["id"]]
+    assert listed["relations"] == [{"kind": "supersededBy", "id": new["id"], "title": title}]
+    message = await ready.refusal(
+        "memory.link", {"id": old["id"], "targetId": new["id"], "edgeType": "SUPERSEDES"}
+    )
+    assert "targetId: that memory supersedes this one already" in message
+
+
+async def test_what_counts_as_use(ready, repository):
+    a = (await ready.capture("Never retry", repository / "billing.py", 3, 5))["memory"]["id"]
+    b, c, d = await remember(ready, "Retry three times", "Ask Ana", "Ask Bo")
+    assert (await ready.run("memory.confirm", {"id": a}))["memory"]["accessCount"] == 1
+    await ready.run("memory.open", {"id": a})  # within the same minute, as all that follows
+    await ready.until(lambda: ready.client.shown_documents)
+    ready.client.shown_documents.clear()
+    assert (await ready.run("memory.confirm", {"id": a}))["memory"]["accessCount"] == 1
+    assert "on no code" in await ready.refusal("memory.confirm", {"id": d})
+    assert (await ready.run("memory.get", {"id": d}))["memory"]["accessCount"] == 0
+
+    await ready.run("memory.access", {"ids": [b, c]})
+    (edge,) = (await ready.run("memory.get", {"id": b}))["edges"]
+    assert (edge["type"], edge["weight"]) == ("CO_ACTIVATED", 0.1)
+    await ready.run("memory.access", {"ids": [b, c]})
+    assert (await ready.run("memory.get", {"id": c}))["edges"] == [edge]
+    assert (await ready.run("memory.get", {"id": d}))["edges"] == []
