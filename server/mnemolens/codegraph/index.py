@@ -6,7 +6,8 @@ the same objects as before (an open document's) costs what changed. Resolving na
 
 import posixpath
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, TypeVar
 
 from mnemolens.core.symbols import FileSymbols, Import, Symbol, SymbolKey, SymbolRange
 
@@ -28,20 +29,41 @@ class FileView(NamedTuple):
     stars: tuple[Import, ...]
 
 
-_Buckets = dict[str, dict[SymbolKey, None]]
+_Key = TypeVar("_Key", SymbolKey, str)
 
 
-def _add(buckets: _Buckets, name: str, key: SymbolKey) -> None:
-    if name:
-        buckets.setdefault(name, {})[key] = None
+@dataclass(slots=True)
+class _Buckets(Generic[_Key]):
+    """Names, each with its keys in the order in which they came.
 
+    Most names have one key: it stands by itself, since a dict for each would be a third of the index.
+    """
 
-def _drop(buckets: _Buckets, name: str, key: SymbolKey) -> None:
-    bucket = buckets.get(name)
-    if bucket is not None:
-        bucket.pop(key, None)
-        if not bucket:
-            del buckets[name]
+    _of: dict[str, _Key | dict[_Key, None]] = field(default_factory=dict)
+
+    def get(self, name: str) -> tuple[_Key, ...]:
+        found = self._of.get(name)
+        if found is None:
+            return ()
+        return tuple(found) if isinstance(found, dict) else (found,)
+
+    def add(self, name: str, key: _Key) -> None:
+        if not name:
+            return
+        found = self._of.setdefault(name, key)
+        if isinstance(found, dict):
+            found[key] = None
+        elif found != key:
+            self._of[name] = {found: None, key: None}
+
+    def drop(self, name: str, key: _Key) -> None:
+        found = self._of.get(name)
+        if isinstance(found, dict):
+            found.pop(key, None)
+            if len(found) == 1:
+                self._of[name] = next(iter(found))
+        elif found == key:
+            del self._of[name]
 
 
 class CodeIndex:
@@ -50,12 +72,12 @@ class CodeIndex:
     def __init__(self) -> None:
         self._files: dict[str, FileSymbols] = {}
         self._at: dict[SymbolKey, int] = {}
-        self._by_name: _Buckets = {}
-        self._by_body: _Buckets = {}
-        self._by_full: _Buckets = {}
-        self._by_tail: dict[str, dict[str, None]] = {}
+        self._by_name = _Buckets[SymbolKey]()
+        self._by_body = _Buckets[SymbolKey]()
+        self._by_full = _Buckets[SymbolKey]()
+        self._by_tail = _Buckets[str]()
         self._by_folder: dict[str, dict[str, None]] = {}
-        self._users: dict[str, dict[str, None]] = {}
+        self._users = _Buckets[str]()
         self._used: dict[str, frozenset[str]] = {}
         self._views: dict[str, FileView] = {}
 
@@ -85,7 +107,7 @@ class CodeIndex:
         self._views.pop(file, None)
         if old is None:
             for tail in _tails(file):
-                self._by_tail.setdefault(tail, {})[file] = None
+                self._by_tail.add(tail, file)
             self._by_folder.setdefault(posixpath.dirname(file), {})[file] = None
             before: tuple[Symbol, ...] = ()
         else:
@@ -109,10 +131,7 @@ class CodeIndex:
         self._replace(file, old.symbols, ())
         self._set_used(file, frozenset())
         for tail in _tails(file):
-            bucket = self._by_tail[tail]
-            del bucket[file]
-            if not bucket:
-                del self._by_tail[tail]
+            self._by_tail.drop(tail, file)
         folder = self._by_folder[posixpath.dirname(file)]
         del folder[file]
         if not folder:
@@ -122,25 +141,22 @@ class CodeIndex:
         for symbol in old:
             key = SymbolKey(file, symbol.qualname, symbol.ordinal)
             self._at.pop(key, None)
-            _drop(self._by_name, symbol.name, key)
-            _drop(self._by_body, symbol.body_hash, key)
-            _drop(self._by_full, symbol.full_hash, key)
+            self._by_name.drop(symbol.name, key)
+            self._by_body.drop(symbol.body_hash, key)
+            self._by_full.drop(symbol.full_hash, key)
         for index, symbol in new:
             key = SymbolKey(file, symbol.qualname, symbol.ordinal)
             self._at[key] = index
-            _add(self._by_name, symbol.name, key)
-            _add(self._by_body, symbol.body_hash, key)
-            _add(self._by_full, symbol.full_hash, key)
+            self._by_name.add(symbol.name, key)
+            self._by_body.add(symbol.body_hash, key)
+            self._by_full.add(symbol.full_hash, key)
 
     def _set_used(self, file: str, names: frozenset[str]) -> None:
         old = self._used.get(file, frozenset())
         for name in old - names:
-            bucket = self._users[name]
-            del bucket[file]
-            if not bucket:
-                del self._users[name]
+            self._users.drop(name, file)
         for name in names - old:
-            self._users.setdefault(name, {})[file] = None
+            self._users.add(name, file)
         if names:
             self._used[file] = names
         else:
@@ -174,23 +190,23 @@ class CodeIndex:
 
     def keys_named(self, name: str) -> tuple[SymbolKey, ...]:
         """All symbols whose own name is `name`."""
-        return tuple(self._by_name.get(name, ()))
+        return self._by_name.get(name)
 
     def keys_with_body(self, body_hash: str) -> tuple[SymbolKey, ...]:
         """All symbols with this body hash."""
-        return tuple(self._by_body.get(body_hash, ()))
+        return self._by_body.get(body_hash)
 
     def keys_with_full(self, full_hash: str) -> tuple[SymbolKey, ...]:
         """All symbols with this full hash."""
-        return tuple(self._by_full.get(full_hash, ()))
+        return self._by_full.get(full_hash)
 
     def files_ending(self, suffix: str) -> tuple[str, ...]:
         """Files whose path ends with `suffix`, whole segments only."""
         suffix = suffix.strip("/")
         segments = suffix.split("/")
-        bucket = self._by_tail.get("/".join(segments[-2:]), ())
+        bucket = self._by_tail.get("/".join(segments[-2:]))
         if len(segments) <= 2:
-            return tuple(bucket)
+            return bucket
         return tuple(file for file in bucket if file == suffix or file.endswith("/" + suffix))
 
     def files_in(self, folder: str) -> tuple[str, ...]:
@@ -199,7 +215,7 @@ class CodeIndex:
 
     def users_of(self, name: str) -> tuple[str, ...]:
         """Files that call something named `name`, or import it under another name."""
-        return tuple(self._users.get(name, ()))
+        return self._users.get(name)
 
     def parent(self, key: SymbolKey) -> SymbolKey | None:
         """The enclosing symbol, or the file; None for a file and for what is not known."""

@@ -118,8 +118,8 @@ def encode(symbols: FileSymbols) -> bytes:
             symbols.partial,
             [
                 (
-                    intern(s.name),
-                    s.qualname,
+                    name := intern(s.name),
+                    s.qualname if s.qualname != name else name,
                     s.ordinal,
                     s.kind,
                     s.parent,
@@ -187,7 +187,7 @@ def decode(data: bytes) -> FileSymbols:
             tuple([Symbol(*row) for row in symbols]),
             tuple([Import(*row) for row in imports]),
             tuple([Call(*row) for row in calls]),
-            tuple([frozenset(row) for row in scopes]),
+            tuple([_shared(frozenset(row)) for row in scopes]),
             frozenset(names),
             partial,
             tuple(
@@ -199,6 +199,17 @@ def decode(data: bytes) -> FileSymbols:
         )
     except (TypeError, EOFError) as error:
         raise ValueError(f"not symbols: {error}") from error
+
+
+_MAX_SHARED = 50_000
+_sets: dict[frozenset[str], frozenset[str]] = {}
+
+
+def _shared(names: frozenset[str]) -> frozenset[str]:
+    """One set for all that are equal: many functions bind the same few names, and a set takes half a kB."""
+    if len(_sets) >= _MAX_SHARED:
+        _sets.clear()
+    return _sets.setdefault(names, names)
 
 
 # -- the database ---
