@@ -192,7 +192,7 @@ class _Deriving:
             derived = [symbol for symbol in symbols.symbols if symbol.bases] if symbols is not None else []
             if symbols is None or not derived:
                 continue
-            imported = {item.alias: item.name for item in symbols.imports}
+            imported = {item.alias: item.name for item in symbols.imports if item.name}
             for symbol in derived:
                 key = SymbolKey(file, symbol.qualname, symbol.ordinal)
                 for base in symbol.bases:

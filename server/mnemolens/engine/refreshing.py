@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from mnemolens.engine.graph_sync import GraphSync
+from mnemolens.engine.graph_kept import KeptGraph
 from mnemolens.engine.links import Links
 from mnemolens.engine.offload import PAUSE_SECONDS, Slices
 from mnemolens.engine.searching import Searching
@@ -24,7 +24,7 @@ class Refreshing:
         generation: grows whenever a lens may have changed.
     """
 
-    def __init__(self, links: Links, graph: GraphSync, searching: Searching) -> None:
+    def __init__(self, links: Links, graph: KeptGraph, searching: Searching) -> None:
         self.generation = 0
         self._links = links
         self._graph = graph

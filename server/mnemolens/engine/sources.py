@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mnemolens.codegraph.document import Document
 from mnemolens.codegraph.extract import EXTRACTOR_VERSION
@@ -20,7 +21,6 @@ from mnemolens.core.text import TextChange
 from mnemolens.core.views import IndexReport, Progress
 from mnemolens.engine.code import Code
 from mnemolens.engine.documents import OpenDocuments
-from mnemolens.engine.graph_rows import FileFacts
 from mnemolens.engine.indexer import Indexer, IndexOptions
 from mnemolens.engine.links import Links
 from mnemolens.engine.loading import Loaded, content_hash
@@ -30,6 +30,9 @@ from mnemolens.linking import names_of_file
 from mnemolens.store.git import git_busy
 from mnemolens.store.layout import Layout
 from mnemolens.store.symbols import Stamp, SymbolCache, SymbolsKey
+
+if TYPE_CHECKING:
+    from mnemolens.engine.graph_rows import FileFacts
 
 
 class Sources:
@@ -240,8 +243,10 @@ class Sources:
         if known is None or known != symbols or known.ranges != symbols.ranges:
             self._refreshing.refresh(self._replace({file: symbols}))
 
-    def facts(self, file: str) -> FileFacts:
+    def facts(self, file: str) -> "FileFacts":
         """What the graph says of a file's text."""
+        from mnemolens.engine.graph_rows import FileFacts
+
         document = self._documents.get(file)
         if document is not None:
             data = document.text.data

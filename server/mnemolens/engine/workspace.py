@@ -27,6 +27,7 @@ from mnemolens.core.views import (
     AnchorChange,
     CaptureView,
     FolderStatus,
+    HintView,
     HoverView,
     IndexReport,
     JournalStatus,
@@ -46,12 +47,13 @@ from mnemolens.core.views import (
     TargetView,
     place_label,
 )
+from mnemolens.engine.actions import Actions
 from mnemolens.engine.branches import Branches
 from mnemolens.engine.code import Code
 from mnemolens.engine.documents import OpenDocuments
 from mnemolens.engine.glance import Glance
-from mnemolens.engine.graph_rows import FileFacts
-from mnemolens.engine.graph_sync import GraphSync
+from mnemolens.engine.graph_kept import KeptGraph
+from mnemolens.engine.hints import Hints
 from mnemolens.engine.links import Links
 from mnemolens.engine.listing import Listing
 from mnemolens.engine.memory_graph import EdgeGraph
@@ -59,6 +61,7 @@ from mnemolens.engine.neighbours import Around, Neighbours
 from mnemolens.engine.opened_memories import Memories, OpenedMemories
 from mnemolens.engine.recall import Recall
 from mnemolens.engine.refreshing import Refreshing
+from mnemolens.engine.reminders import Reminders
 from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
 from mnemolens.engine.searching import Searching
 from mnemolens.engine.sessions import Sessions, is_expired
@@ -70,8 +73,6 @@ from mnemolens.linking import Rule
 from mnemolens.ranking.decay import DecayParams
 from mnemolens.ranking.packing import Shares
 from mnemolens.store.git import author_name, git_busy, read_head
-from mnemolens.store.graph import MAX_ROWS, GraphStore
-from mnemolens.store.graph_results import QueryResult
 from mnemolens.store.journal import Journal
 from mnemolens.store.layout import Layout, find_layout
 from mnemolens.store.merge import MergedState
@@ -80,7 +81,9 @@ from mnemolens.store.symbols import SymbolCache
 
 if TYPE_CHECKING:
     from mnemolens.engine.exchange import Exchange
+    from mnemolens.engine.graph_sync import GraphSync
     from mnemolens.engine.importing import Importing
+    from mnemolens.store.graph_results import QueryResult
 
 T = TypeVar("T")
 
@@ -94,6 +97,7 @@ class Workspace:
         layout: where folder, top level and store are; files are POSIX paths relative to `layout.top`.
         settings: as they are now.
         opened: the memories that are open as documents.
+        reminders: which memories are due.
         memory_graph: the edges between memories.
         searching: finds memories by words.
     """
@@ -113,6 +117,9 @@ class Workspace:
         self._writing = Writing(self._state, self._links, self._code, self._show)
         self.memory_graph = EdgeGraph(self._state, lambda: self._writing.author)
         self._sessions = Sessions(self._state)
+        self.reminders = Reminders(self._state, self._links, self._code, self._show, self._branches)
+        self._hints = Hints(self._state, self._links, self._code, self._show, self.reminders)
+        self._actions = Actions(self._state, self._links, self._show, self.reminders)
         self._recall = Recall(self._state, self._links, self._show, self._code, self.searching)
         self._glance = Glance(self._state, self._code)
         self.opened = self._new_opened()
@@ -125,16 +132,7 @@ class Workspace:
             owner=layout.owner,
         )
         self._cache = SymbolCache(layout.cache_dir / "symbols.sqlite", clock)
-        self._graph = GraphSync(
-            GraphStore(layout.cache_dir / "graphs" / layout.worktree_id, clock),
-            self._code.index,
-            self._state,
-            self._links,
-            self._facts,
-            clock,
-            lambda: self._show.decay,
-        )
-        self._graph_task: asyncio.Task[None] | None = None
+        self._graph = KeptGraph(self._new_graph)
         self._refreshing = Refreshing(self._links, self._graph, self.searching)
         self._sources = Sources(
             layout,
@@ -174,6 +172,7 @@ class Workspace:
     def open_document(self, file: str, language_id: str, text: str) -> None:
         """The editor shows the file: its text counts from now on, not the disk's."""
         self._sources.open_document(file, language_id, text)
+        self.reminders.note_opened(file)
 
     def change_document(self, file: str, changes: Sequence[TextChange], now: datetime) -> None:
         """Applies the editor's changes in order; verdicts wait until the text is settled."""
@@ -277,26 +276,21 @@ class Workspace:
 
     def start_graph(self) -> None:
         """Keeps the graph database in step from now on, in the background; without kuzu it stays off."""
-        if self._graph_task is None:
-            self._graph.start()
-            self._graph_task = asyncio.get_running_loop().create_task(self._graph.run())
+        self._graph.keep()
 
     async def query(
-        self, cypher: str, parameters: Mapping[str, Any] | None = None, limit: int = MAX_ROWS
-    ) -> QueryResult:
+        self, cypher: str, parameters: Mapping[str, Any] | None = None, limit: int | None = None
+    ) -> "QueryResult":
         """Answers a read-only Cypher query, which sees everything that was written before.
 
         Raises:
             InvalidArgument: the query is not allowed, wrong, or takes too long or too much.
             GraphUnavailable: there is no graph; says why.
         """
-        self.start_graph()
         return await self._graph.query(cypher, parameters, limit)
 
     def close(self) -> None:
         """Writes down what waits and lets go of the journal."""
-        if self._graph_task is not None:
-            self._graph_task.cancel()
         self._graph.close()
         self._journal.close()
         self.opened.close_all()
@@ -335,21 +329,16 @@ class Workspace:
         """The title of a symbol's lens; None when its memories are gone."""
         return self._show.lens_title(key, now)
 
-    def actions(self, file: str, position: Position, now: datetime) -> tuple[ActionView, ...]:
-        """What can be done with the memories here, and with those that lost their code in this file."""
+    def actions(
+        self, file: str, position: Position, now: datetime, hinted: Iterable[str] = ()
+    ) -> tuple[ActionView, ...]:
+        """What can be done with the memories here, and with those that lost their code; see `Actions.at`."""
         key = self._code.target(file, position)
-        found = []
-        for ranked in self._show.ranked_on(key, now)[: self.settings.hover.max_items]:
-            view = ranked.view
-            if view.verdict != "fresh":
-                found.append(ActionView(f"Still true: {view.memory.title}", "confirm", view.memory.id))
-            found.append(ActionView(f"Open memory: {view.memory.title}", "open", view.memory.id))
-            found.append(ActionView(f"Forget memory: {view.memory.title}", "forget", view.memory.id))
-        for memory_id in sorted(self._links.astray(file)):
-            memory = self._state.memory(memory_id)
-            if memory is not None and self._is_present(memory_id, now):
-                found.append(ActionView(f"Re-anchor here: {memory.title}", "reanchor", memory_id))
-        return tuple(found)
+        return self._actions.at(key, self.settings.hover.max_items, hinted, now)
+
+    def hints(self, now: datetime) -> dict[str, tuple[HintView, ...]]:
+        """{file: its hints}; see `Hints.hints`."""
+        return self._hints.hints(self.settings, now)
 
     def target(self, file: str, position: Position | None) -> TargetView:
         """What a capture at the position would be about."""
@@ -527,6 +516,22 @@ class Workspace:
     def confirm(self, memory_id: str, anchor_id: str | None, now: datetime) -> Write[AnchorChange]:
         """Records that the memory is still true; see `Writing.confirm`."""
         return self._writing.confirm(memory_id, anchor_id, now)
+
+    def undo_move(self, memory_id: str, anchor_id: str | None, now: datetime) -> Write[AnchorChange]:
+        """Takes the memory off the code that it followed; see `Writing.undo_move`."""
+        return self._writing.undo_move(memory_id, anchor_id, now)
+
+    def snooze(self, memory_id: str, until: datetime, now: datetime) -> Write[MemoryView]:
+        """Makes the memory due later; see `Reminders.snooze`."""
+        memory = self._writing.memory(memory_id)
+        return self.reminders.snooze(memory, until, now, self._writing.author)
+
+    def not_now(self, memory_id: str, now: datetime) -> MemoryView:
+        """Says nothing of a memory that is due until the next start."""
+        memory = self._writing.memory(memory_id)
+        self.reminders.not_now(memory)
+        self._refreshing.generation += 1
+        return self._show.memory(memory, now)
 
     def reanchor(
         self,
@@ -727,6 +732,20 @@ class Workspace:
 
     # Inside -----------------------------------------------------------------------------------------------
 
+    def _new_graph(self) -> "GraphSync":
+        from mnemolens.engine.graph_sync import GraphSync
+        from mnemolens.store.graph import GraphStore
+
+        return GraphSync(
+            GraphStore(self.layout.cache_dir / "graphs" / self.layout.worktree_id, self._clock),
+            self._code.index,
+            self._state,
+            self._links,
+            self._sources.facts,
+            self._clock,
+            lambda: self._show.decay,
+        )
+
     def _new_opened(self) -> OpenedMemories:
         async def update(memory_id: str, changes: Mapping[str, Any], now: datetime) -> MemoryChange:
             return await self.commit(self.update(memory_id, changes, now))
@@ -775,9 +794,7 @@ class Workspace:
         events = self._journal.load()
         self._code.origin = read_head(self.layout)
         loaded = self._state.apply(events)
-        self._writing.note_content(loaded)
-        self._listing.note(loaded)
-        self._branches.note(loaded)
+        self._note(loaded)
         self.searching.note(loaded)
         self._links.note_known_places(loaded)
 
@@ -785,6 +802,14 @@ class Workspace:
         """Takes over what was so when this worktree was last indexed: files, and where anchors were."""
         self._code.unchanged = self._sources.indexer.unchanged
         self._links.note_last_session(places)
+
+    def _note(self, memory_ids: frozenset[str]) -> None:
+        """These memories are new, may have changed, or are gone."""
+        self._writing.note_content(memory_ids)
+        self._listing.note(memory_ids)
+        self._branches.note(memory_ids)
+        self.reminders.note(memory_ids)
+        self._hints.note(memory_ids)
 
     def _configure(self) -> None:
         self._show.decay = DecayParams.from_settings(self.settings)
@@ -809,21 +834,14 @@ class Workspace:
 
     def _merge(self, events: Sequence[Event]) -> None:
         touched = self._apply(events)
-        self._writing.note_content(touched)
-        self._listing.note(touched)
-        self._branches.note(touched)
+        self._note(touched)
         self._refreshing.refresh(touched)
 
     async def _merge_slowly(self, events: Sequence[Event]) -> None:
         """`_merge`, in slices that let other requests in between."""
         touched = self._apply(events)
-        self._writing.note_content(touched)
-        self._listing.note(touched)
-        self._branches.note(touched)
+        self._note(touched)
         await self._refreshing.refresh_slowly(sorted(touched))
-
-    def _facts(self, file: str) -> FileFacts:
-        return self._sources.facts(file)
 
     def _apply(self, events: Sequence[Event]) -> frozenset[str]:
         if any(isinstance(event.data, MemoryPurge) for event in events):
