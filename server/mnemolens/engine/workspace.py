@@ -216,7 +216,7 @@ class Workspace:
             report = await self._sources.build(on_progress, rebuild=rebuild)
         except asyncio.CancelledError:
             # What was read until now still shows its memories; what was not is not called lost.
-            self._refreshing.refresh(self._state.memories())
+            self._refreshing.refresh_soon(self._state.memories())
             raise
         if not self._code.complete:
             last = await asyncio.to_thread(self._cache.get_anchors, self.layout.worktree_id)
@@ -246,7 +246,7 @@ class Workspace:
         events, head, busy = await asyncio.to_thread(self._look_outside)
         self._code.origin = head
         if events:
-            self._merge(events)
+            await self._merge_slowly(events)
         places = self._links.take_places()
         if places:
             await asyncio.to_thread(self._cache.put_anchors, self.layout.worktree_id, places)
@@ -258,7 +258,7 @@ class Workspace:
             self._refreshing.generation += 1
         wanted = self._links.take_wanted()
         if wanted:
-            await self.commit(Write(tuple(wanted), lambda: None))
+            await self.commit_slowly(Write(tuple(wanted), lambda: None))
         await self.opened.look(now)
 
     def apply_settings(self, settings: Settings) -> None:
@@ -270,7 +270,7 @@ class Workspace:
             self._sources.configure(settings)
         self._configure()
         if relink:
-            self._refreshing.refresh(self._state.memories())
+            self._refreshing.refresh_soon(self._state.memories())
         self._graph.all_changed()
         self._refreshing.generation += 1
 
