@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from mnemolens.api.backend import KuzuBackend
 from mnemolens.api.shared import SharedWorkspace
+from mnemolens.codegraph.languages import setting_of
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.settings import SETTINGS
 from mnemolens.core.symbols import CLASS_KINDS
@@ -55,7 +56,7 @@ class CodeGraph:
         Args:
             path: a folder or file inside the root: relative to the current folder, or to the root where the
                 current folder holds nothing of that name. It decides what is counted.
-            languages: "python", "typescript", "javascript", "go"; None for all.
+            languages: as in the setting `index.languages`, such as "python" and "go"; None for all.
             on_progress: told (files done, files in all); it must not call the backend.
 
         Raises:
@@ -78,7 +79,7 @@ async def _index(
     report = await shared.index(on_progress)
     files = classes = functions = 0
     for file, language, kinds in shared.workspace.code():
-        if (languages is None or language in languages) and _is_below(file, prefix):
+        if (languages is None or setting_of(language) in languages) and _is_below(file, prefix):
             files += 1
             in_classes = sum(kind in CLASS_KINDS for kind in kinds)
             classes += in_classes

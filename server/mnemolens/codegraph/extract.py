@@ -235,6 +235,8 @@ class Walk:
             yield
         for item in reversed(made):
             _finish(*item, with_hashes=with_tokens or item[0] is not unit)
+            if self.language.folds_signatures:
+                _fold(item[0])
             yield
         return unit
 
@@ -257,6 +259,7 @@ class Walk:
         prefix = ""
         prefixes: list[str] = []
         wrapper: tuple[Node, Node] | None = None
+        wrapped_at = 0
         doc: list[str] = []
         doc_mark, doc_row = -1, _ANY_ROW
         edges, known = unit.edges, self.known
@@ -298,7 +301,7 @@ class Walk:
                     while len(places) < len(imports):
                         places.append((node, len(edges)))
                 if action.wraps is not None:
-                    wrapper = action.wraps(node)
+                    wrapper, wrapped_at = action.wraps(node), len(edges)
                 if action.define is not None and depth < MAX_DEPTH:
                     left -= _DEFINITION
                     start_byte = node.start_byte
@@ -320,7 +323,7 @@ class Walk:
                                 todo.append(_opened(child, definition, first, depth + 1))
                     if child is not None:
                         outer = point = first.start_point
-                        if wrapper is not None and wrapper[0] == node:
+                        if wrapper is not None and wrapper[0] == node and wrapped_at == len(edges):
                             outer = wrapper[1].start_point
                         docstring = None
                         if doc and _right_above(parts, doc_mark, outer[0] - doc_row):
@@ -496,7 +499,8 @@ def _describe(
     unit.name_start = _relative(definition.name_node.start_point, row, column)
     name_node = definition.name_node
     unit.name_end = unit.name_start if name_node == node else _relative(name_node.end_point, row, column)
-    unit.end = _relative(_clipped_end(node, language), row, column)
+    # In broken text a name may reach further than what is clipped.
+    unit.end = max(_relative(_clipped_end(node, language), row, column), unit.name_end)
     body = definition.body
     head = source[first.start_byte : body.start_byte if body is not None else node.end_byte]
     text = _SPACE.sub(" ", head[: 4 * MAX_SIGNATURE].decode("utf-8", "replace")).strip()
@@ -550,7 +554,7 @@ def digest(blob: bytes) -> str:
 
 
 def _finish(unit: Unit, parts: list[Part], body_start: int, body_end: int, *, with_hashes: bool) -> None:
-    """Everything that needs the nested units: hashes, and the folding of overload signatures."""
+    """Everything that needs the nested units: hashes."""
     if with_hashes:
         if body_start < 0:
             # Without a body, what follows the name stands for it.
@@ -565,16 +569,17 @@ def _finish(unit: Unit, parts: list[Part], body_start: int, body_end: int, *, wi
         masked = unit.blob.replace(b"\0%b\1" % unit.name.encode(), b"\0\1")
         unit.full_hash = digest(masked)
         unit.body_hash = digest(body)
-    if any(edge.unit.kind in _SIGNATURES for edge in unit.edges):
-        unit.edges = _folded(unit.edges)
 
 
 _SIGNATURES = frozenset({"overload", "method_sig"})
 _IMPLEMENTATIONS = frozenset({"function", "method"})
 
 
-def _folded(edges: list[Edge]) -> list[Edge]:
-    """The edges without overload signatures whose implementation follows in the same scope."""
+def _fold(unit: Unit) -> None:
+    """Leave out overload signatures whose implementation follows in the same scope."""
+    edges = unit.edges
+    if not any(edge.unit.kind in _SIGNATURES for edge in edges):
+        return
     kept: list[Edge] = []
     implemented: set[tuple[str, str]] = set()
     for edge in reversed(edges):
@@ -585,7 +590,7 @@ def _folded(edges: list[Edge]) -> list[Edge]:
             continue
         kept.append(edge)
     kept.reverse()
-    return kept
+    unit.edges = kept
 
 
 def assemble(root: Unit, language: Language, *, partial: bool) -> FileSymbols:

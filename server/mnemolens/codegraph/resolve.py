@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from mnemolens.codegraph.extract import digest
 from mnemolens.codegraph.index import CodeIndex, FileView
+from mnemolens.codegraph.languages import language_named
+from mnemolens.codegraph.resolve_file import FileResolver
 from mnemolens.codegraph.resolve_go import GoResolver
 from mnemolens.core.symbols import (
     CLASS_KINDS,
@@ -68,8 +70,8 @@ def resolve(
     view = index.view(file)
     if view is None:
         return None
-    if view.symbols.language == "go":
-        found = GoResolver(index, file, view).reference(reference.name, reference.receiver, reference.scope)
+    if (other := _other_rules(index, file, view)) is not None:
+        found = other.reference(reference.name, reference.receiver, reference.scope)
         return found or (_by_name(index, reference.name) if allow_name else None)
     resolver = _Resolver(index, file, view)
     if reference.imported is not None:
@@ -80,6 +82,14 @@ def resolve(
     if target is not None and target.key is not None and target.key.qualname and not target.path:
         return Resolved(target.key, target.confidence)
     return _by_name(index, reference.name) if target is None and allow_name else None
+
+
+def _other_rules(index: CodeIndex, file: str, view: FileView) -> GoResolver | FileResolver | None:
+    """The resolver of a language with rules of its own."""
+    if view.symbols.language == "go":
+        return GoResolver(index, file, view)
+    language = language_named(view.symbols.language)
+    return FileResolver(index, file, view) if language is not None and language.shallow else None
 
 
 def _by_name(index: CodeIndex, name: str) -> Resolved | None:
@@ -131,8 +141,8 @@ def bases_of(index: CodeIndex, key: SymbolKey) -> list[Resolved]:
     view = index.view(key.file)
     if at is None or view is None:
         return []
-    if view.symbols.language == "go":
-        return GoResolver(index, key.file, view).bases(at)
+    if (other := _other_rules(index, key.file, view)) is not None:
+        return other.bases(at)
     resolver = _Resolver(index, key.file, view)
     return [
         Resolved(target.key, target.confidence)

@@ -26,7 +26,8 @@ _SUFFIX = re.compile(r"\(\d*\)|\[\]|\{\}")
 _VALUE = re.compile(r"((?:\[\])*)((?:\w+\.)?\w+)\{\}")
 _SYSTEMS = re.compile(
     r"_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|nacl|netbsd|openbsd|plan9|solaris|wasip1|windows"
-    r"|zos|386|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)(?:_test)?\.go$"
+    r"|zos|bsd\w*|386|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm|fake|stub|stubs|other|none)"
+    r"(?:_test)?\.go$"
 )
 _LINUX = re.compile(r"_(?:linux|unix|posix|amd64)(?:_test)?\.go$")
 

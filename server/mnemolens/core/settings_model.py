@@ -3,7 +3,7 @@
 Owns nothing of where values come from and how they are merged; that is `core.settings`.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -12,7 +12,10 @@ from pydantic.config import JsonDict
 from mnemolens.core.memories import LinkContext
 
 Preset = Literal["default", "large_codebase"]
-Language = Literal["python", "typescript", "javascript", "go"]
+Language = Literal[
+    "python", "typescript", "javascript", "go",
+    "rust", "java", "c", "cpp", "csharp", "ruby", "php", "kotlin",
+]  # fmt: skip
 OtherBranches = Literal["mark", "hide", "show"]
 
 _MACHINE: JsonDict = {"scope": "machine"}
@@ -103,7 +106,7 @@ class IndexSettings(_Section):
         default=1_500_000, ge=1, le=100_000_000, description="Larger files are left out of the index."
     )
     languages: Annotated[tuple[Language, ...], BeforeValidator(_as_languages)] = Field(
-        default=("python", "typescript", "javascript", "go"),
+        default=get_args(Language),
         description="Languages to index. typescript includes TSX, javascript includes JSX.",
     )
 
@@ -131,6 +134,43 @@ class LinkingSettings(_Section):
         max_length=50,
         description="Own ways of naming code. Each has a `pattern` (RE2's syntax; its first group is the "
         "name), a `kind` (symbol, function, class or file) and a `score` (0..1, below .5 only offered).",
+    )
+
+
+class SearchSettings(_Section):
+    """Search by meaning; search by words needs none of it."""
+
+    embedder: Literal["off", "minilm", "transformers", "openai", "ollama"] = Field(
+        default="off",
+        description="What makes vectors, for search by meaning: off, minilm (the extra's model), "
+        "transformers (a model in search.modelPath), or an openai or ollama server at search.endpoint: the "
+        "text of every memory is sent there, and leaves this machine unless the server is on it.",
+        json_schema_extra=_MACHINE,
+    )
+    model_path: Annotated[str | None, BeforeValidator(_empty_is_unset)] = Field(
+        default=None,
+        max_length=4096,
+        description="Folder of the model for transformers, or of another model for minilm.",
+        json_schema_extra=_MACHINE,
+    )
+    endpoint: Annotated[str | None, BeforeValidator(_empty_is_unset)] = Field(
+        default=None,
+        max_length=2048,
+        description="Address of an OpenAI-compatible or Ollama server, such as http://127.0.0.1:11434. The "
+        "text of every memory is sent there, and leaves this machine unless the server is on it.",
+        json_schema_extra=_MACHINE,
+    )
+    model: Annotated[str | None, BeforeValidator(_empty_is_unset)] = Field(
+        default=None,
+        max_length=200,
+        description="Which of the server's models makes the vectors.",
+        json_schema_extra=_MACHINE,
+    )
+    key_variable: Annotated[str | None, BeforeValidator(_empty_is_unset)] = Field(
+        default=None,
+        max_length=200,
+        description="Environment variable that holds the server's key. The key itself stands in no setting.",
+        json_schema_extra=_MACHINE,
     )
 
 
@@ -250,6 +290,7 @@ class Settings(_Section):
     linking: LinkingSettings = LinkingSettings()
     memory: MemorySettings = MemorySettings()
     background_tasks: BackgroundSettings = BackgroundSettings()
+    search: SearchSettings = SearchSettings()
     store: StoreSettings = StoreSettings()
     server: ServerSettings = ServerSettings()
     trace: TraceSettings = TraceSettings()

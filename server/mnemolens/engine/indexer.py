@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from mnemolens.codegraph.languages import language_of
+from mnemolens.codegraph.languages import setting_of, table_of
 from mnemolens.core.clock import Clock
 from mnemolens.core.symbols import FileSymbols
 from mnemolens.engine.loading import Load, Loaded, Only, Sources, bulk_load
@@ -37,7 +37,7 @@ class IndexOptions:
     Attributes:
         exclude: patterns in `.gitignore` form, relative to the top level; they win over every ignore file.
         max_file_bytes: longer files are left out.
-        languages: names as in `FileSymbols.language`; None for all.
+        languages: choices of the setting `index.languages`; None for all.
         time_limit: seconds of processor time for parsing one file.
         extractor: "module:function" in the place of the real extraction, for tests.
     """
@@ -135,8 +135,8 @@ class Indexer:
 
     def language(self, path: str) -> str | None:
         """The language that a file of this name is indexed as; None where it is not."""
-        table = language_of(path)
-        if table is None or (self._languages is not None and table.name not in self._languages):
+        table = table_of(path)
+        if table is None or (self._languages is not None and setting_of(table.name) not in self._languages):
             return None
         return table.name
 

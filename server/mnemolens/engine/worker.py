@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 from mnemolens.codegraph.extract import extract
-from mnemolens.codegraph.languages import language_named
+from mnemolens.codegraph.languages import language_named, wheel_of
 from mnemolens.core.symbols import FileSymbols
 from mnemolens.store.symbols import encode
 
@@ -31,15 +31,22 @@ _NICE = 5
 """Whoever types goes first, but a machine busy with a build still indexes at a third of its speed."""
 
 
+class LanguageMissing(Exception):
+    """A language can't be read here."""
+
+
 def extract_named(source: bytes, language: str) -> FileSymbols:
     """A text's symbols.
 
     Raises:
-        ValueError: there is no language of that name.
+        LanguageMissing: its grammar is not installed, or there is no language of that name.
     """
     table = language_named(language)
     if table is None:
-        raise ValueError(f"no language {language!r}")
+        wheel = wheel_of(language)
+        raise LanguageMissing(
+            f"the package {wheel} is not installed" if wheel else f"no language {language!r}"
+        )
     return extract(source.removeprefix(codecs.BOM_UTF8), table)
 
 
@@ -47,6 +54,8 @@ def extract_safely(extract_symbols: Extract, source: bytes, language: str) -> tu
     """(encoded symbols, None), or (None, reason): a text on which the extraction fails is only skipped."""
     try:
         return encode(extract_symbols(source, language)), None
+    except LanguageMissing as error:
+        return None, f"cannot be parsed: {error}"
     except Exception as error:  # noqa: BLE001 - one bad file must not end the run, and the reason is reported
         return None, f"cannot be parsed: {type(error).__name__}: {error}"[:300]
 

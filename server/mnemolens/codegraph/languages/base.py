@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import tree_sitter
@@ -166,6 +168,26 @@ SKIP, ATOM, PROSE = Skip(), Atom(), Prose()
 Action = Rule | Skip | Atom | bytes
 
 
+class Grammar(NamedTuple):
+    """Where a grammar comes from, once it is needed: a wheel's module, and the function in it."""
+
+    module: str
+    function: str = "language"
+
+    @property
+    def wheel(self) -> str:
+        """The package that brings it."""
+        return self.module.replace("_", "-")
+
+    def load(self) -> tree_sitter.Language:
+        """The grammar.
+
+        Raises:
+            ImportError: its wheel is not installed.
+        """
+        return tree_sitter.Language(getattr(import_module(self.module), self.function)())
+
+
 @dataclass(frozen=True, eq=False)
 class Language:
     """One language's table.
@@ -176,7 +198,7 @@ class Language:
         extensions: file name ends, with the dot.
         file_names: whole names of files.
         setting: the choice of `index.languages` that brings it; the name, if not given.
-        grammar: loads the grammar (deferred: a grammar is loaded when a file of it is first seen).
+        grammar: where its grammar comes from.
         rules: node type -> rule.
         comments, atoms, prose: node types.
         methods_in_classes: a function right in a class or named under one (`Rule.scope`) is a "method".
@@ -197,7 +219,7 @@ class Language:
     name: str
     lsp_ids: tuple[str, ...]
     extensions: tuple[str, ...]
-    grammar: Callable[[], object]
+    grammar: Grammar
     rules: Mapping[str, Rule]
     comments: frozenset[str]
     references: frozenset[str]
@@ -221,7 +243,12 @@ class Language:
     @cached_property
     def ts(self) -> tree_sitter.Language:
         """The tree-sitter language."""
-        return tree_sitter.Language(self.grammar())
+        return self.grammar.load()
+
+    @cached_property
+    def is_installed(self) -> bool:
+        """Whether its grammar's wheel is there."""
+        return find_spec(self.grammar.module) is not None
 
     def parser(self) -> tree_sitter.Parser:
         """A parser of its own for the caller."""

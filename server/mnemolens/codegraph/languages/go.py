@@ -16,6 +16,7 @@ from tree_sitter import Node
 from mnemolens.codegraph.languages.base import (
     Definition,
     Facts,
+    Grammar,
     Language,
     Mention,
     RawImport,
@@ -29,12 +30,6 @@ _MAX_PARTS = 16
 _NAMES = frozenset({"identifier", "field_identifier", "type_identifier", "package_identifier"})
 _HEADS = _NAMES | {"generic_type", "qualified_type"}
 _VERSION = re.compile(r"v\d+")
-
-
-def _grammar() -> object:
-    import tree_sitter_go
-
-    return tree_sitter_go.language()
 
 
 def type_text(node: Node | None) -> str:
@@ -411,7 +406,7 @@ GO = Language(
     name="go",
     lsp_ids=("go",),
     extensions=(".go",),
-    grammar=_grammar,
+    grammar=Grammar("tree_sitter_go"),
     rules={
         "function_declaration": Rule(define=_define_function),
         "method_declaration": Rule(define=_define_function),
@@ -432,7 +427,6 @@ GO = Language(
         "package_clause": Rule(visit=_visit_package),
     },
     comments=frozenset({"comment"}),
-    atoms=frozenset(),
     references=_NAMES,
     reference=_reference,
     frames=_frames,

@@ -8,16 +8,10 @@ import re
 
 from tree_sitter import Node
 
-from mnemolens.codegraph.languages.base import Facts, Language, Mention, RawImport, Rule, text_of
+from mnemolens.codegraph.languages.base import Facts, Grammar, Language, Mention, RawImport, Rule, text_of
 from mnemolens.core.symbols import SymbolKind
 
 _MODULE = re.compile(r"^module\s+[\"`]?([^\s\"`]+)", re.MULTILINE)
-
-
-def _grammar() -> object:
-    import tree_sitter_php
-
-    return tree_sitter_php.language_php()
 
 
 def _visit_text(node: Node, facts: Facts) -> None:
@@ -43,10 +37,9 @@ GO_MOD = Language(
     extensions=(),
     file_names=("go.mod",),
     setting="go",
-    grammar=_grammar,
+    grammar=Grammar("tree_sitter_php", "language_php"),
     rules={"text": Rule(visit=_visit_text)},
     comments=frozenset(),
-    atoms=frozenset(),
     references=frozenset(),
     reference=_reference,
     frames=_frames,

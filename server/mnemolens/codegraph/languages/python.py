@@ -10,6 +10,7 @@ from mnemolens.codegraph.languages.base import (
     MAX_WRAPPERS,
     Definition,
     Facts,
+    Grammar,
     Language,
     Mention,
     RawImport,
@@ -21,12 +22,6 @@ from mnemolens.codegraph.languages.base import (
 from mnemolens.core.symbols import Branch, SymbolKind
 
 _STRINGS = frozenset({"string", "concatenated_string"})
-
-
-def _grammar() -> object:
-    import tree_sitter_python
-
-    return tree_sitter_python.language()
 
 
 def dotted(node: Node | None) -> str | None:
@@ -198,6 +193,9 @@ def _visit_delete(node: Node, facts: Facts) -> None:
 
 
 def _visit_type_parameters(node: Node, facts: Facts) -> None:
+    """`def f[T]`; the grammar gives `list[T]` the same node, where nothing is bound."""
+    if node.parent is not None and node.parent.type == "generic_type":
+        return
     for child in node.named_children:
         inner = child
         while inner.type != "identifier" and inner.named_child_count:
@@ -334,7 +332,7 @@ PYTHON = Language(
     name="python",
     lsp_ids=("python",),
     extensions=(".py", ".pyi", ".pyw"),
-    grammar=_grammar,
+    grammar=Grammar("tree_sitter_python"),
     rules={
         "function_definition": Rule(define=_define_block),
         "class_definition": Rule(define=_define_block),

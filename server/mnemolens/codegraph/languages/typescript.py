@@ -9,6 +9,7 @@ from mnemolens.codegraph.languages.base import (
     MAX_WRAPPERS,
     Definition,
     Facts,
+    Grammar,
     Language,
     Mention,
     RawImport,
@@ -36,24 +37,6 @@ _WRAPPERS = frozenset(
 _NAMES = frozenset({"identifier", "property_identifier", "private_property_identifier", "type_identifier"})
 _HEADS = frozenset({"identifier", "type_identifier", "this", "super"})
 _MEMBERS = frozenset({"member_expression", "nested_identifier", "nested_type_identifier"})
-
-
-def _typescript() -> object:
-    import tree_sitter_typescript
-
-    return tree_sitter_typescript.language_typescript()
-
-
-def _tsx() -> object:
-    import tree_sitter_typescript
-
-    return tree_sitter_typescript.language_tsx()
-
-
-def _javascript() -> object:
-    import tree_sitter_javascript
-
-    return tree_sitter_javascript.language()
 
 
 def _unwrap(node: Node | None) -> Node | None:
@@ -578,11 +561,12 @@ def _language(
     name: str,
     lsp_ids: tuple[str, ...],
     extensions: tuple[str, ...],
-    grammar: Callable[[], object],
+    grammar: Grammar,
     mended: Callable[[bytes], bytes] = as_it_is,
 ) -> Language:
     return Language(
         name=name,
+        setting=name.replace("tsx", "typescript"),
         lsp_ids=lsp_ids,
         extensions=extensions,
         grammar=grammar,
@@ -601,8 +585,19 @@ def _language(
     )
 
 
-TYPESCRIPT = _language("typescript", ("typescript",), (".ts", ".mts", ".cts"), _typescript, mended)
-TSX = _language("tsx", ("typescriptreact",), (".tsx",), _tsx, mended)
+TYPESCRIPT = _language(
+    "typescript",
+    ("typescript",),
+    (".ts", ".mts", ".cts"),
+    Grammar("tree_sitter_typescript", "language_typescript"),
+    mended,
+)
+TSX = _language(
+    "tsx", ("typescriptreact",), (".tsx",), Grammar("tree_sitter_typescript", "language_tsx"), mended
+)
 JAVASCRIPT = _language(
-    "javascript", ("javascript", "javascriptreact"), (".js", ".jsx", ".mjs", ".cjs"), _javascript
+    "javascript",
+    ("javascript", "javascriptreact"),
+    (".js", ".jsx", ".mjs", ".cjs"),
+    Grammar("tree_sitter_javascript"),
 )
