@@ -14,7 +14,15 @@ from collections.abc import Container, Iterable, Iterator
 from mnemolens.codegraph.tokens import dice
 from mnemolens.codegraph.track_known import known_anchor, known_file, known_symbol
 from mnemolens.codegraph.track_pool import Finder, Indexed, Listed, Pool
-from mnemolens.codegraph.track_score import WEIGHTS, Place, Weights, common_end, place_of, score
+from mnemolens.codegraph.track_score import (
+    WEIGHTS,
+    Place,
+    Weights,
+    common_end,
+    name_likeness,
+    place_of,
+    score,
+)
 from mnemolens.codegraph.track_values import (
     LIKELY,
     MAX_CANDIDATES,
@@ -32,6 +40,9 @@ from mnemolens.core.symbols import CLASS_KINDS, SymbolKey
 SHORT_BODY = 12
 """Tokens below which an equal body says little: many getters look the same."""
 
+ALIKE_NAME = 0.5
+"""Share of common words from which names say as much as an equal name."""
+
 UNLIKE = 0.25
 """Likeness below which a definition under the same key may be another one."""
 
@@ -46,6 +57,9 @@ INSIDE = 0.65
 
 CLEARLY = 0.3
 """How much more alike it must be than what is left."""
+
+APART = 0.15
+"""How much more alike than what else is there a definition in another place must be."""
 
 MARGIN = 0.02
 """Two candidates whose scores are this close are equal."""
@@ -101,6 +115,7 @@ class _Tracking:
         doubted: {old key: the new one of that key, which is unlike it}.
         hollow: {old key: (the new one of that key, less alike than an edit would leave it, likeness)}.
         ties: {old key: new ones that are equally near}.
+        near: {old key: (likeness, a new one that it may have become)}, when it was asked for first.
         seen: {old key: places with what speaks for them}, to be offered should nothing be found.
     """
 
@@ -122,6 +137,7 @@ class _Tracking:
         self.hollow: dict[SymbolKey, tuple[Known, float]] = {}
         self.ties: dict[SymbolKey, list[Known]] = {}
         self.finder: Finder = lambda *_: ()
+        self.near: dict[SymbolKey, list[tuple[float, Known]]] = {}
         self.seen: dict[SymbolKey, dict[SymbolKey, float]] = defaultdict(dict)
 
     def run(self) -> None:
@@ -274,29 +290,48 @@ class _Tracking:
 
     def by_likeness(self, least: float) -> None:
         """Each that is nearest to one new definition, in text, name and place together."""
-        pairs = [
-            (self.score(old, new), old.key, new.key)
-            for old in self.missing()
-            if old.grams()
-            for new in self.nearby(old)
-        ]
+        pairs: list[tuple[float, SymbolKey, SymbolKey]] = []
+        rivals: dict[SymbolKey, list[tuple[float, SymbolKey]]] = {}
+        for old in self.missing():
+            scores = sorted(self.scores(old), reverse=True)
+            rivals[old.key] = scores
+            self.seen[old.key].update((there, worth) for worth, there in scores if worth >= SHOWN)
+            pairs += [(worth, old.key, there) for worth, there in scores if worth >= least]
         pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
-        rivals: dict[SymbolKey, list[tuple[float, SymbolKey]]] = defaultdict(list)
         for worth, key, there in pairs:
-            rivals[key].append((worth, there))
-            if worth >= SHOWN:
-                self.seen[key][there] = worth
-        for worth, key, there in pairs:
-            if worth < least:
-                break
             if key in self.found or there in self.taken:
                 continue
             close = [one for value, one in rivals[key] if value > worth - MARGIN and one not in self.taken]
             new = self.pool.get(there)
-            if len(close) == 1 and new is not None:
+            if new is None or (worth < SURE and not self.stands_out(self.old[key], new)):
+                continue
+            if len(close) == 1:
                 self.take(self.old[key], new, "similar", worth)
             elif len(close) > 1:
                 self.ties[key] = [tied for one in close if (tied := self.pool.get(one)) is not None]
+
+    def scores(self, old: Known) -> list[tuple[float, SymbolKey]]:
+        """(score, key) of the free ones that it may have become."""
+        near = self.near.get(old.key)
+        if near is None:
+            near = self.near[old.key] = [(self.likeness(old, new) or 0.0, new) for new in self.nearby(old)]
+        free = [(likeness, new) for likeness, new in near if new.key not in self.taken]
+        return [
+            (score(old, new, likeness, self.moved, self.became, self.weights), new.key)
+            for likeness, new in free
+        ]
+
+    def stands_out(self, old: Known, new: Known) -> bool:
+        """Whether a text that is in another place is clearly more alike than what else stands around there.
+
+        Where every definition looks the same, likeness tells nothing.
+        """
+        if self.moved(place_of(old.key)) == place_of(new.key):
+            return True
+        alike = self.likeness(old, new) or 0.0
+        around = (*self.pool.around(old, old.key.file), *self.pool.around(old, new.key.file))
+        others = (one for one in around if one.key != new.key and _same_sort(old, one))
+        return all((self.likeness(old, one) or 0.0) <= alike - APART for one in others)
 
     def take_doubted(self) -> None:
         """What was found nowhere else is where it was, changed, where it is too short to be sure of that."""
@@ -340,6 +375,8 @@ class _Tracking:
         """Whether a like body says anything: it is long, or the name or the place agrees."""
         if body_tokens(new) >= SHORT_BODY or old.key.name == new.key.name:
             return True
+        if name_likeness(old.key.name, new.key.name) >= ALIKE_NAME:
+            return True
         return place_of(old.key) == place_of(new.key) and any(self.beside(old, new))
 
     def agreement(self, old: Known, new: Known) -> int:
@@ -363,6 +400,8 @@ class _Tracking:
 
     def nearby(self, old: Known) -> Iterable[Known]:
         """Those whose likeness is worth looking at; not what was doubted, as name and place would win."""
+        if not old.grams():
+            return []
         doubted = self.doubted.get(old.key)
         files = {old.key.file, self.moved(place_of(old.key))[0]}
         near = self.finder(old, files)
@@ -371,10 +410,6 @@ class _Tracking:
             for new in near
             if new != doubted and self.fits(old, new) and self.says_enough(old, new) and new.grams()
         ]
-
-    def score(self, old: Known, new: Known) -> float:
-        """What speaks for one having become the other."""
-        return score(old, new, self.moved, self.became, self.weights)
 
     def moved(self, place: Place) -> Place:
         """What a place has become; a nested one goes with what encloses it."""

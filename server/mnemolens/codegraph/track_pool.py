@@ -18,6 +18,12 @@ _MOST_LOOKED_AT = 64
 _RAREST = 32
 """3-grams of an old definition by which candidates are found, the rarest of those that stand anywhere."""
 
+_MOST_COUNTED = 600
+"""Times that definitions are counted for sharing a 3-gram; common ones tell little and cost most."""
+
+_ENOUGH_GRAMS = 64
+"""3-grams of a new definition under which it is filed, about."""
+
 _MOST_ALIKE = 16
 """Candidates that are compared in full."""
 
@@ -36,25 +42,43 @@ class _ByGram:
     """Definitions by what they share with an old one: rare 3-grams, the name, or the place."""
 
     def __init__(self, definitions: Iterable[Known]) -> None:
-        self._with_gram: dict[int, list[Known]] = defaultdict(list)
-        self._named: dict[str, list[Known]] = defaultdict(list)
-        self._between: dict[tuple[str, tuple[str, str]], list[Known]] = defaultdict(list)
-        for known in definitions:
-            self._named[known.key.name].append(known)
-            self._between[known.key.file, known.neighbours].append(known)
-            for gram in known.grams():
-                self._with_gram[gram].append(known)
+        self._definitions = sorted(definitions, key=lambda known: known.key)
+        self._with_gram: dict[int, list[int]] = defaultdict(list)
+        self._named: dict[str, list[int]] = defaultdict(list)
+        self._between: dict[tuple[str, tuple[str, str]], list[int]] = defaultdict(list)
+        for at, known in enumerate(self._definitions):
+            self._named[known.key.name].append(at)
+            self._between[known.key.file, known.neighbours].append(at)
+            grams = known.grams()
+            mask = _mask(len(grams))
+            for gram in grams:
+                if not gram & mask:
+                    self._with_gram[gram].append(at)
 
     def __call__(self, old: Known, _files: Collection[str]) -> Iterable[Known]:
         """The likeliest, by key."""
         shelves = [shelf for gram in old.grams() if (shelf := self._with_gram.get(gram)) is not None]
         shelves.sort(key=len)
-        shared = Counter(known.key for shelf in shelves[:_RAREST] for known in shelf)
-        found = {known.key: known for shelf in shelves[:_RAREST] for known in shelf}
-        likely = [found[key] for key, _ in shared.most_common(_MOST_ALIKE)]
-        likely += self._named.get(old.key.name, ())[:_MOST_ALIKE]
-        likely += self._between.get((old.key.file, old.neighbours), ())
-        return [known for _, known in sorted({known.key: known for known in likely}.items())]
+        shared: Counter[int] = Counter()
+        room = _MOST_COUNTED
+        for shelf in shelves[:_RAREST]:
+            room -= len(shelf)
+            if room < 0 and shared:
+                break
+            shared.update(shelf)
+        likely = set(sorted(shared, key=lambda at: (-shared[at], at))[:_MOST_ALIKE])
+        likely.update(self._named.get(old.key.name, ())[:_MOST_ALIKE])
+        likely.update(self._between.get((old.key.file, old.neighbours), ()))
+        return [self._definitions[at] for at in sorted(likely)]
+
+
+def _mask(count: int) -> int:
+    """Of many 3-grams only those are filed whose last bits are zero: a fair sample, as they are hashes."""
+    mask = 0
+    while count > _ENOUGH_GRAMS:
+        mask = mask * 2 + 1
+        count //= 2
+    return mask
 
 
 class Listed:
@@ -64,11 +88,13 @@ class Listed:
         self._at = {known.key: known for known in sorted(definitions, key=lambda known: known.key)}
         self._homonyms: dict[tuple[str, str], list[Known]] = defaultdict(list)
         self._named: dict[str, list[Known]] = defaultdict(list)
+        self._folders: dict[str, list[Known]] = defaultdict(list)
         self._full: dict[str, list[Known]] = defaultdict(list)
         self._body: dict[str, list[Known]] = defaultdict(list)
         for known in self._at.values():
             self._homonyms[known.key.file, known.key.qualname].append(known)
             self._named[known.key.name].append(known)
+            self._folders[known.key.file.rpartition("/")[0]].append(known)
             if known.full_hash:
                 self._full[known.full_hash].append(known)
             if known.body_hash:
@@ -97,6 +123,10 @@ class Listed:
     def finder(self, free: Callable[[SymbolKey], bool]) -> "Finder":
         """Finds what an old definition may have become, among those that are free now."""
         return _ByGram([known for key, known in self._at.items() if free(key)])
+
+    def around(self, old: Known, file: str) -> Iterable[Known]:
+        """Those in the folder of a file that are about as long as `old`."""
+        return _as_long(old, self._folders.get(file.rpartition("/")[0], ()))
 
     def everything(self) -> Iterable[Known]:
         """All of them, by key."""
@@ -171,12 +201,22 @@ class Indexed:
 
         return find
 
+    def around(self, old: Known, file: str) -> Iterable[Known]:
+        """Those in a file that are about as long as `old`."""
+        return _as_long(old, self._all(self._index.keys_of(file)))
+
     def everything(self) -> Iterable[Known]:
         """None: an index is only asked."""
         return ()
 
     def _all(self, keys: Iterable[SymbolKey]) -> Iterator[Known]:
         return (known for key in sorted(keys) if (known := self.get(key)) is not None)
+
+
+def _as_long(old: Known, definitions: Iterable[Known]) -> list[Known]:
+    """The nearest in length."""
+    alike = [known for known in definitions if _half_as_long(old, known)]
+    return sorted(alike, key=lambda known: (_difference(old, known), known.key))[:_MOST_LOOKED_AT]
 
 
 def _difference(old: Known, new: Known) -> int:

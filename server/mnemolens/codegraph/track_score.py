@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from mnemolens.codegraph.tokens import dice
 from mnemolens.codegraph.track_values import Known
 from mnemolens.core.identifiers import split_identifier
 from mnemolens.core.symbols import SymbolKey
@@ -51,6 +50,7 @@ def place_of(key: SymbolKey) -> Place:
 def score(
     old: Known,
     new: Known,
+    likeness: float,
     moved: Callable[[Place], Place],
     became: Callable[[SymbolKey], SymbolKey],
     weights: Weights = WEIGHTS,
@@ -58,13 +58,14 @@ def score(
     """How much speaks for `old` having become `new`, 0..1.
 
     Args:
-        old: with known grams.
-        new: alike.
+        old: one side.
+        new: the other.
+        likeness: of their texts, 0..1.
         moved: what a place has become, itself where that is not known.
         became: what a definition has become, itself where that is not known.
         weights: of the agreements.
     """
-    total = weights.likeness * dice(old.grams(), new.grams())
+    total = weights.likeness * likeness
     total += name_score(old.key.name, new.key.name, weights)
     total += place_score(old, new, moved, became, weights)
     return min(total, 1.0)
@@ -72,10 +73,13 @@ def score(
 
 def name_score(old: str, new: str, weights: Weights = WEIGHTS) -> float:
     """What the names count."""
-    if old == new:
-        return weights.same_name
+    return weights.same_name if old == new else weights.alike_name * name_likeness(old, new)
+
+
+def name_likeness(old: str, new: str) -> float:
+    """The share of words that two names have in common, 0..1."""
     a, b = _words(old), _words(new)
-    return weights.alike_name * 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+    return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
 
 
 def place_score(
