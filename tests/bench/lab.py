@@ -72,6 +72,9 @@ class Lab:
             "LOCALAPPDATA": str(folder),
             "XDG_DATA_HOME": str(folder / "data"),
             "HOME": str(folder),
+            # An installed package is compiled, whatever this shell says: else each process would do it again.
+            "PYTHONDONTWRITEBYTECODE": "",
+            "PYTHONPYCACHEPREFIX": str(self.work / "compiled"),
         }
 
     def project(self, functions: int, memories: int) -> Project:
