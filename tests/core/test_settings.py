@@ -86,6 +86,11 @@ class TestDefaults:
             "store.path",
             "server.command",
             "trace.server",
+            "search.embedder",
+            "search.modelPath",
+            "search.endpoint",
+            "search.model",
+            "search.keyVariable",
         }
         assert all(info.description.endswith(".") for info in SETTINGS)
 

@@ -216,8 +216,9 @@ def list_(
     tag: Tags = None,
     verdict: Annotated[VerdictName | None, typer.Option(help="Only memories of this verdict.")] = None,
     text: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="Only memories that hold all words.")
+        str | None, typer.Option(metavar="QUERY", help="Only memories that a search finds.")
     ] = None,
+    best: Annotated[bool, typer.Option("--best", help="What fits the text best first.")] = False,
     session: Session = None,
     agent: Agent = None,
     forgotten: Annotated[bool, typer.Option("--all", help="Forgotten and expired memories too.")] = False,
@@ -234,7 +235,8 @@ def list_(
         type=kind,
         tags=tuple(tag or ()),
         verdict=verdict,
-        text=text,
+        query=text,
+        best=best,
         session_id=session,
         agent_id=agent,
         include_forgotten=forgotten,

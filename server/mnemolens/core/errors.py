@@ -4,6 +4,7 @@ MnemolensError
 ├── InvalidArgument   an argument is missing or wrong; names the field
 ├── NotFound          no memory, anchor or folder of that name
 ├── OutOfScope        a file outside the folders that are open
+├── EmbedderUnavailable   no vectors can be made; text search is not concerned
 ├── GraphUnavailable  the graph database is off or not built yet; the memories are not concerned
 └── StoreError        the journal can't be written; what was acknowledged is safe
 """
@@ -39,3 +40,7 @@ class StoreError(MnemolensError):
 
 class GraphUnavailable(MnemolensError):
     """The graph database can't be asked: it is not installed, or can be kept nowhere; says why."""
+
+
+class EmbedderUnavailable(MnemolensError):
+    """No vectors can be made: a package or model is missing, an endpoint is down or answers garbage."""

@@ -282,6 +282,7 @@ class HoverItem:
         excerpt: the content's beginning without the title line, "" when the title says it all.
         on: label of the code it is on (`charge()`).
         from_branch: as in `MemoryView`.
+        moved: the code was followed here from where the memory was put, which can be undone.
         relations: as in `MemoryView`.
     """
 
@@ -296,6 +297,7 @@ class HoverItem:
     created_at: datetime
     own: bool
     why: str
+    moved: bool = False
     from_branch: str | None = None
     relations: tuple[RelationView, ...] = ()
 
@@ -327,16 +329,35 @@ class LensTitle:
 
 
 @dataclass(frozen=True, slots=True)
+class HintView:
+    """One hint in a file.
+
+    Attributes:
+        code: "due", "contradiction" or "drifted".
+        message: plain text.
+    """
+
+    range: Range
+    code: str
+    message: str
+    memory_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class ActionView:
     """One thing that can be done here with one memory.
 
     Attributes:
-        act: "confirm", "reanchor", "forget" or "open".
+        act: "confirm", "reanchor", "undoMove", "forget", "open", "done", "snooze" or "notNow".
+        candidate: for "reanchor" the place to put it on; None for where the cursor is.
+        repairs: whether something is wrong, so that the user is told unasked.
     """
 
     title: str
     act: str
     memory_id: str
+    candidate: PlaceView | None = None
+    repairs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,6 +419,25 @@ class GraphState:
 
 
 @dataclass(frozen=True, slots=True)
+class MeaningState:
+    """Search by meaning: what it is at.
+
+    Attributes:
+        state: "off", "starting", "working", "ready" or "failed".
+        model: what makes the vectors.
+        made: memories that have a vector.
+        due: memories that wait for one.
+        reason: why it failed, in words.
+    """
+
+    state: str
+    model: str | None
+    made: int
+    due: int
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class FolderStatus:
     """What is known of one folder."""
 
@@ -410,6 +450,7 @@ class FolderStatus:
     skipped_total: int
     indexing: Progress | None
     graph: GraphState
+    meaning: MeaningState = MeaningState("off", None, 0, 0, None)
 
 
 @dataclass(frozen=True, slots=True)

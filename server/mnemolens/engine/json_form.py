@@ -19,6 +19,7 @@ from mnemolens.core.views import (
     JournalStatus,
     Json,
     LinkView,
+    MatchView,
     MemoryDetail,
     MemoryPage,
     MemoryView,
@@ -112,7 +113,13 @@ class JsonForm:
 
     def page(self, view: MemoryPage) -> Json:
         """A page of a list."""
-        return {"memories": [self.memory(memory) for memory in view.memories], "total": view.total}
+        answer: Json = {
+            "memories": [self.memory(memory) for memory in view.memories],
+            "total": view.total,
+        }
+        if view.matches:
+            answer["matches"] = list(map(_match, view.matches))
+        return answer
 
     def ranked(self, view: RankedMemory) -> Json:
         """A memory that was recalled, and why."""
@@ -210,6 +217,13 @@ def folder_status(status: FolderStatus) -> Json:
             "slot": status.graph.slot,
             "reason": status.graph.reason,
         },
+        "meaning": {
+            "state": status.meaning.state,
+            "model": status.meaning.model,
+            "made": status.meaning.made,
+            "due": status.meaning.due,
+            "reason": status.meaning.reason,
+        },
     }
 
 
@@ -226,3 +240,14 @@ def journal_status(status: JournalStatus) -> Json:
 def index_report(report: IndexReport) -> Json:
     """What an index run found."""
     return {"files": report.files, "symbols": report.symbols, "seconds": report.seconds}
+
+
+def _match(view: MatchView) -> Json:
+    """Why a search found a memory."""
+    return {
+        "fields": [
+            {"field": one.field, "words": list(one.words), "spans": list(map(list, one.spans))}
+            for one in view.fields
+        ],
+        "snippet": {"text": view.snippet, "spans": list(map(list, view.spans))},
+    }

@@ -231,6 +231,7 @@ class VectorStore:
 
     @staticmethod
     def _prepare(connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA secure_delete = ON")  # what is purged is gone for good
         connection.execute("BEGIN IMMEDIATE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version == 0:
