@@ -44,7 +44,8 @@ def check_form(symbols, text):
         seen[symbol.qualname] = symbol.ordinal + 1
         assert -1 <= symbol.parent < at
         assert symbol.qualname == symbol.name or symbol.qualname.endswith("." + symbol.name)
-        assert last <= definition.start <= name.start <= name.end <= definition.end <= text.end
+        order = (last, definition.start, name.start, name.end, definition.end, text.end)
+        assert list(order) == sorted(order), (symbol.qualname, order)
         if symbol.parent >= 0:
             assert symbols.ranges[symbol.parent].definition.start <= definition.start
         last = definition.start

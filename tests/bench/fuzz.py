@@ -4,7 +4,8 @@ Usage: python tests/bench/fuzz.py SECONDS [FOLDER…] [--seed=N] [--language=NAM
 (default: the standard library and the extension's packages)
 
 Two ways by turns, a file at random: someone types in it as an open document (`tests/mutations.py` says what
-must hold), and its bytes are damaged, cut and joined with another file's, and read as when it is indexed. What fails is printed with the seed that brings it again, and the exit code is 1.
+must hold), and its bytes are damaged, cut and joined with another file's, and read as when it is indexed.
+What fails is printed with the seed that brings it again, and the exit code is 1.
 """
 
 import argparse

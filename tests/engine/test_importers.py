@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from folders import Folder
 from mnemolens.codegraph.extract import extract
-from mnemolens.codegraph.languages import LANGUAGES, language_of
+from mnemolens.codegraph.languages import LANGUAGES, language_named, language_of
 from mnemolens.core.memories import Memory
 from mnemolens.core.text import to_bytes
 from mnemolens.engine.importers import (
@@ -736,3 +736,23 @@ class TestInAWorkspace:
             shop.run(shop.workspace.commit(shop.workspace.forget(memory_id, shop.now)))
         assert {memory.status for memory in self.memories(shop)} == {"forgotten"}
         assert shop.workspace.status().memories == 0
+
+
+@pytest.mark.parametrize(
+    ("head", "mark", "language"),
+    [("x = 1\n", "#", "python"), ("let x = 1;\n", "//", "typescript")],
+)
+def test_a_long_run_of_comments_is_read_whole(head, mark, language):
+    """The parser sees only the first lines of such a run; thousands took it seconds."""
+    lines = [f"{mark} note {n}" for n in range(3000)]
+    lines[7], lines[2900], lines[-1] = f"{mark} TODO: seven", f"{mark} TODO: late", f"{mark} FIXME: last"
+    lines[2901] = ""
+    found = todo_comments("a", head + "\n".join(lines) + "\n", language_named(language))
+    assert [(item.label, item.line) for item in found] == [("TODO", 8), ("TODO", 2901), ("FIXME", 3000)]
+    assert found[1].content == "late"
+    assert found[0].content.startswith("seven note 8 note 9 ")
+
+
+def test_lines_that_only_look_like_a_long_run_of_comments_are_none():
+    lines = "\n".join(["# a", "# TODO: no comment", *(f"# {n}" for n in range(200))])
+    assert todo_comments("a", f'x = """\n{lines}\n"""\n', language_named("python")) == ()

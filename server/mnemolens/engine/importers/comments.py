@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from tree_sitter import Point, Query, QueryCursor, Tree
 
+from mnemolens.codegraph.comments import shortened
 from mnemolens.codegraph.extract import extract, parseable
 from mnemolens.codegraph.languages.base import Language
 from mnemolens.core.memories import MemoryKind
@@ -145,12 +146,11 @@ def todo_comments(
     data = parseable(to_bytes(source))
     if language is None or not has_todo_comments(data):
         return ()
-    tree = _parse(data, language)
     owners = _Owners(file, Text(data), symbols or extract(data, language))
     ordinals = Ordinals()
     return tuple(
         found
-        for block in _blocks(data, _comments(tree, language))
+        for block in _blocks(data, _comments(data, language))
         for found in _found_in(block, owners, ordinals)
     )
 
@@ -232,12 +232,36 @@ def _parse(data: bytes, language: Language) -> Tree:
     return language.parser().parse(read, progress_callback=on)
 
 
-def _comments(tree: Tree, language: Language) -> list[_Comment]:
+def _comments(data: bytes, language: Language) -> list[_Comment]:
+    """All comments in the text, in its order."""
+    parsed = shortened(data, language.line_comments)
+    tree = _parse(language.mended(parsed), language)
     nodes = QueryCursor(_query(language)).captures(tree.root_node).get("comment", ())
-    return sorted(
+    found = [
         _Comment(node.start_byte, node.end_byte, Position(*node.start_point), Position(*node.end_point))
         for node in nodes
-    )
+    ]
+    if parsed is not data:
+        found += _unseen(data, parsed, {comment.start for comment in found})
+    return sorted(found)
+
+
+def _unseen(data: bytes, parsed: bytes, seen: set[int]) -> Iterator[_Comment]:
+    """The comments that the parser does not see, since they are in long runs (`codegraph.comments`).
+
+    A line that it does not see is a comment if the next one above that it does see is one; else all of them
+    stand in a string.
+    """
+    offset, is_comment = 0, False
+    for row, (line, left) in enumerate(zip(data.split(b"\n"), parsed.split(b"\n"), strict=True)):
+        text = line.strip()
+        column = len(line) - len(line.lstrip())
+        if line != left and is_comment:
+            end = column + len(text)
+            yield _Comment(offset + column, offset + end, Position(row, column), Position(row, end))
+        elif line == left and text:
+            is_comment = offset + column in seen
+        offset += len(line) + 1
 
 
 def _blocks(data: bytes, comments: Sequence[_Comment]) -> Iterator[_Block]:
