@@ -60,10 +60,11 @@ _MODIFIERS = frozenset(
         b" override function class type"
     ).split()
 )
-_DECORATORS = frozenset((b"@", b"#"))
+_DECORATORS = frozenset((b"@", b"#", b"template"))
 _ANY_ROW = sys.maxsize
 """The row of a comment that documents what follows at any distance."""
 
+_AS_MEMBERS: dict[SymbolKind, SymbolKind] = {"function": "method", "overload": "method_sig"}
 _METHOD_HOLDERS = frozenset(("class", "interface", "struct", "enum"))
 
 
@@ -632,8 +633,8 @@ def assembling(root: Unit, language: Language, *, partial: bool) -> Generator[No
         ordinal = seen.get(qualname, 0)
         seen[qualname] = ordinal + 1
         kind = unit.kind
-        if methods and kind == "function" and (in_class or edge.prefix):
-            kind = "method"
+        if methods and (in_class or edge.prefix):
+            kind = _AS_MEMBERS.get(kind, kind)
         index = len(symbols)
         symbols.append(unit.symbol_at((qualname, ordinal, parent, kind, unit.docstring or edge.docstring)))
         down, right = edge.start
