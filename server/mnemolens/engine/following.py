@@ -5,6 +5,7 @@ server ran. Its old definitions are matched against the index as a whole, so tha
 copy that stood there all along is never taken. `placing.py` asks for the answers; it decides verdicts.
 """
 
+import asyncio
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -135,15 +136,18 @@ class Following:
         self, before: Before, subjects: Iterable[Subject], *, known_before: bool = True
     ) -> set[str]:
         """`follow`, in steps that let other requests in between."""
-        run = _Run(self._burst(before, known_before=known_before))
-        slices = Slices()
+        burst = await asyncio.to_thread(self._burst, before, known_before=known_before)
+        run, slices = _Run(burst), Slices()
         for _ in self._steps(run, subjects, {}):
             await slices.pause()
         self._code.forget_grams()
         return run.changed
 
     def _burst(self, before: Before, *, known_before: bool) -> "_Burst":
-        """The burst, without files that have a syntax error now: they are compared when they are whole."""
+        """The burst, without files that have a syntax error now: they are compared when they are whole.
+
+        Of a checkout that takes long: it may be called in a thread. What it reads is never changed in place.
+        """
         index = self._code.index
         ready = {}
         for file, old in before.items():
@@ -167,6 +171,7 @@ class Following:
                 here.setdefault(subject.last.key, []).append(subject)
             elif not self._is_known_anywhere(subject):
                 away.append(subject)
+            yield
         for key, new in typed.items():
             if key in here and index.symbol(key) is None and index.symbol(new) is not None:
                 for subject in here.pop(key):
@@ -180,8 +185,9 @@ class Following:
 
     def _is_known_anywhere(self, subject: Subject) -> bool:
         """Whether any place where the code was is there: then no other is looked for."""
-        known = (subject.last, subject.anchor.birth.state, *subject.anchor.aliases)
-        return any(self._code.kind(state.key) is not None for state in known)
+        anchor = subject.anchor
+        known = {subject.last.key, anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}
+        return any(self._code.kind(key) is not None for key in known - anchor.refused)
 
     def _follow_together(self, run: "_Run", here: Mapping[SymbolKey, list[Subject]]) -> Iterator[None]:
         """What stood side by side in the files of the burst."""

@@ -5,6 +5,7 @@ be written down (`take_wanted`): an anchor for each name seen for the first time
 move.
 """
 
+import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -84,6 +85,7 @@ class Links:
         self._last: dict[str, CodeState] = {}
         self._places_to_keep: dict[str, CodeState] = {}
         self._typed: dict[str, dict[SymbolKey, SymbolKey]] = {}
+        self._changed: set[str] = set()
         self._derived: dict[str, _Derived] = {}
         self._on_symbol: dict[SymbolKey, dict[str, Link]] = {}
         self._keys_in_file: dict[str, set[SymbolKey]] = defaultdict(set)
@@ -148,6 +150,7 @@ class Links:
             typed.update(self._typed.pop(file, {}))
         if not self._code.complete:
             return set()
+        self._changed.update(file for file, old in before.items() if old != self._code.index.get(file))
         subjects = self._subjects(before, known_before=known_before)
         moved = self.following.follow(before, subjects, typed, known_before=known_before)
         return self._memories_of(moved)
@@ -158,9 +161,14 @@ class Links:
             self._typed.pop(file, None)
         if not self._code.complete:
             return set()
+        self._changed.update(await asyncio.to_thread(self._differing, before))
         subjects = self._subjects(before, known_before=known_before)
         moved = await self.following.follow_slowly(before, subjects, known_before=known_before)
         return self._memories_of(moved)
+
+    def _differing(self, before: Before) -> set[str]:
+        """The files that hold other definitions than before; of a checkout, for a thread."""
+        return {file for file, old in before.items() if old != self._code.index.get(file)}
 
     def note_last_session(self, states: Mapping[str, CodeState]) -> None:
         """Takes over where this worktree had the anchors, and how they looked, in an earlier session."""
@@ -195,8 +203,13 @@ class Links:
             memory = self._state.memory(memory_id)
             if memory is not None:
                 counting = (one for one in self._state.anchors_of(memory_id) if self._counts(one, memory))
-                found += [Subject(one, self._last.get(one.id, one.birth.state)) for one in counting]
+                found += [Subject(one, self._last_of(one)) for one in counting]
         return found
+
+    def _last_of(self, anchor: Anchor) -> CodeState:
+        """Where the anchor was in this worktree last, and how it looked."""
+        last = self._last.get(anchor.id)
+        return anchor.birth.state if last is None or last.key in anchor.refused else last
 
     def _memories_of(self, anchors: Iterable[str]) -> set[str]:
         found = (self._state.anchor(one) for one in anchors)
@@ -241,6 +254,17 @@ class Links:
                 ):
                     found.add(memory_id)
         return found
+
+    def candidates_of(self, memory_id: str) -> list[SymbolKey]:
+        """Where the code of explicit anchors that are nowhere may be; at most three, the likeliest first."""
+        placements = self.placements_of(memory_id)
+        found: dict[SymbolKey, float] = {}
+        for anchor in self._state.anchors_of(memory_id):
+            placement = placements.get(anchor.id)
+            if anchor.evidence is None and placement is not None and placement.at is None:
+                for key, score in placement.candidates:
+                    found[key] = max(score, found.get(key, 0.0))
+        return sorted(found, key=lambda key: (-found[key], key))[:3]
 
     def preview(self, memory: Memory, explicit: SymbolKey | None) -> tuple[Link, ...]:
         """The links that the memory would have; nothing is kept."""
@@ -297,6 +321,11 @@ class Links:
             for anchor in self._state.anchors_of(memory_id):
                 for state in (anchor.birth.state, *anchor.aliases):
                     self._by_file[state.key.file].add(memory_id)
+
+    def take_changed(self) -> set[str]:
+        """The files whose settled text says something else than before, since the last call."""
+        changed, self._changed = self._changed, set()
+        return changed
 
     def take_wanted(self) -> list[EventData]:
         """What ought to be written down since the last call; each is wanted once."""
