@@ -151,8 +151,18 @@ class Show:
             created_at=memory.created_at,
             own=ranked.own,
             why=ranked.why[0] if ranked.why else "",
+            moved=self.is_moved(memory.id, key),
             from_branch=ranked.view.from_branch,
             relations=ranked.view.relations,
+        )
+
+    def is_moved(self, memory_id: str, key: SymbolKey) -> bool:
+        """Whether the memory was put elsewhere, and followed its code to this symbol."""
+        placements = self._links.placements_of(memory_id)
+        return any(
+            (placement := placements.get(anchor.id)) is not None
+            and placement.at == key != anchor.birth.state.key
+            for anchor in self._state.anchors_of(memory_id)
         )
 
     def lens_title(self, key: SymbolKey, now: datetime) -> LensTitle | None:

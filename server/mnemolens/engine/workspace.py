@@ -51,6 +51,7 @@ from mnemolens.engine.actions import Actions
 from mnemolens.engine.branches import Branches
 from mnemolens.engine.code import Code
 from mnemolens.engine.documents import OpenDocuments
+from mnemolens.engine.embedding import Embedding
 from mnemolens.engine.glance import Glance
 from mnemolens.engine.graph_kept import KeptGraph
 from mnemolens.engine.hints import Hints
@@ -100,6 +101,7 @@ class Workspace:
         reminders: which memories are due.
         memory_graph: the edges between memories.
         searching: finds memories by words.
+        embedding: finds memories by meaning, where an embedder was chosen.
     """
 
     def __init__(self, layout: Layout, settings: Settings, clock: Clock) -> None:
@@ -113,6 +115,7 @@ class Workspace:
         self._show = Show(self._state, self._links, self._code)
         self._branches = self._show.branches = Branches(layout, self._state)
         self.searching = Searching(self._state, self._links, self._show, self._code)
+        self.embedding = Embedding(self._state, layout.store / "vectors.sqlite")
         self._listing = Listing(self._state, self._links, self._show, self.searching)
         self._writing = Writing(self._state, self._links, self._code, self._show)
         self.memory_graph = EdgeGraph(self._state, lambda: self._writing.author)
@@ -295,6 +298,7 @@ class Workspace:
         self._journal.close()
         self.opened.close_all()
         self._cache.close()
+        self.embedding.close()
 
     # Reading ----------------------------------------------------------------------------------------------
 
@@ -371,12 +375,14 @@ class Workspace:
         """Memories as they are stored, the newest first; see `Listing.find`."""
         return self._listing.find(request, now)
 
-    def recall(self, request: RecallRequest, now: datetime) -> RecallView:
+    def recall(
+        self, request: RecallRequest, now: datetime, meaning: Mapping[str, float] | None = None
+    ) -> RecallView:
         """What to bring to mind, best first; see `Recall.recall`. Counts no access."""
         key = self._code.target(request.file, request.position) if request.file is not None else None
         budget = request.token_budget
         total = self.settings.memory.budget.total if budget is None else budget
-        return self._recall.recall(request, key, total, now)
+        return self._recall.recall(request, key, total, now, meaning)
 
     def find(self, file: str, name: str) -> Position:
         """Where the symbol of that name stands in the file; see `Glance.find`."""
@@ -447,6 +453,7 @@ class Workspace:
             skipped_total=len(skipped),
             indexing=self._sources.progress,
             graph=self._graph.state,
+            meaning=self.embedding.state,
         )
 
     def journal_status(self) -> JournalStatus:
@@ -807,11 +814,13 @@ class Workspace:
         """These memories are new, may have changed, or are gone."""
         self._writing.note_content(memory_ids)
         self._listing.note(memory_ids)
+        self.embedding.note(memory_ids)
         self._branches.note(memory_ids)
         self.reminders.note(memory_ids)
         self._hints.note(memory_ids)
 
     def _configure(self) -> None:
+        self.embedding.configure(self.settings.search)
         self._show.decay = DecayParams.from_settings(self.settings)
         self._branches.configure(self.settings)
         self._recall.min_weight = self.settings.memory.decay.min_weight

@@ -11,9 +11,11 @@ from typing import Any
 
 from mnemolens.core.errors import InvalidArgument, NotFound, StoreError
 from mnemolens.core.events import (
+    AnchorAlias,
     AnchorConfirm,
     AnchorDrop,
     AnchorPut,
+    AnchorUnalias,
     BirthRecord,
     EdgeDrop,
     EdgePut,
@@ -207,6 +209,8 @@ class Writing:
     def confirm(self, memory_id: str, anchor_id: str | None, now: datetime) -> Write[AnchorChange]:
         """Records that the memory is still true of the code as it is now: of one anchor's, or of all.
 
+        Where the code was followed on a likeness that leaves doubt, this says that it is the code.
+
         Raises:
             InvalidArgument: no anchor is on any code that could be confirmed.
         """
@@ -216,19 +220,48 @@ class Writing:
             placement = self._links.placements_of(memory_id).get(anchor.id)
             birth = self._code.birth(placement.at) if placement and placement.at else None
             if birth is not None:
+                if birth.state.key not in _known_places(anchor):
+                    events.append(AnchorAlias.of(anchor.id, birth.state, self.author))
                 events.append(AnchorConfirm.of(anchor.id, birth.state, self.author))
         if not events:
             raise InvalidArgument("id", "this memory is on no code now; re-anchor it instead")
         return Write(tuple(events), lambda: self._show.anchor_change(self.memory(memory_id), now))
 
+    def undo_move(self, memory_id: str, anchor_id: str | None, now: datetime) -> Write[AnchorChange]:
+        """Says that the code which the memory followed is not its code: it is never taken there again.
+
+        Raises:
+            InvalidArgument: no anchor is anywhere but where it was put.
+        """
+        self.memory(memory_id)
+        events: list[EventData] = []
+        for anchor in self._anchors(memory_id, anchor_id):
+            placement = self._links.placements_of(memory_id).get(anchor.id)
+            at = placement.at if placement is not None else None
+            birth = self._code.birth(at) if at is not None and at != anchor.birth.state.key else None
+            if birth is not None:
+                events.append(AnchorUnalias.of(anchor.id, birth.state, self.author))
+        if not events:
+            raise InvalidArgument("id", "this memory is where it was put; there is no move to undo")
+        return Write(tuple(events), lambda: self._show.anchor_change(self.memory(memory_id), now))
+
     def reanchor(
         self, memory_id: str, anchor_id: str | None, key: SymbolKey, now: datetime
     ) -> Write[MemoryChange]:
-        """Puts the memory on another symbol; the anchor given, else the one most astray, is replaced."""
+        """Puts the memory on another symbol; the anchor given, else the one most astray, is replaced.
+
+        Where that one is nowhere, its known places stay known: on another branch its code may still be there.
+        """
         self.memory(memory_id)
         old = self._worst(memory_id, self._anchors(memory_id, anchor_id))
-        event = self._explicit_anchor(memory_id, key, supersedes=old.id if old else None)
-        return Write((event,), lambda: self._show.change(self.memory(memory_id), now))
+        put = self._explicit_anchor(memory_id, key, supersedes=old.id if old else None)
+        events: list[EventData] = [put]
+        placement = self._links.placements_of(memory_id).get(old.id) if old is not None else None
+        if old is not None and placement is not None and placement.at is None and placement.in_scope:
+            states = (old.birth.state, *old.aliases)
+            known = [state for state in states if state.key not in old.refused and state.key != key]
+            events += [AnchorAlias.of(put.anchor, state, self.author) for state in known]
+        return Write(tuple(events), lambda: self._show.change(self.memory(memory_id), now))
 
     def link_code(self, memory_id: str, key: SymbolKey, relevance: float | None) -> Write[LinkChange]:
         """Links the memory to a symbol by the user's own word, which takes back an earlier refusal."""
@@ -402,6 +435,10 @@ class Writing:
     def _forget_content(self, memory_id: str) -> None:
         self._planned.pop(memory_id, None)
         self._same_content.note(memory_id, None)
+
+
+def _known_places(anchor: Anchor) -> set[SymbolKey]:
+    return {anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}
 
 
 def _refuse_secrets(request: CaptureRequest) -> None:

@@ -62,7 +62,12 @@ def _markdown_item(item: HoverItem, root: str | None, now: datetime) -> str:
         argument = {"id": item.memory_id, "root": root}
         links = (
             command_link("Open", "mnemolens.memory.open", argument),
-            command_link("Still true", "mnemolens.memory.confirm", argument),
+            command_link(
+                "It moved here" if item.verdict == "moved" else "Still true",
+                "mnemolens.memory.confirm",
+                argument,
+            ),
+            *([command_link("Undo the move", "mnemolens.memory.undoMove", argument)] if item.moved else []),
             command_link("Forget", "mnemolens.memory.forget", argument),
         )
         foot += " — " + " · ".join(links)
@@ -76,7 +81,11 @@ def _title(item: HoverItem) -> str:
 
 
 def _verdict(item: HoverItem, show: Callable[[str], str]) -> str:
-    words = "fresh, edited since" if item.verdict == "fresh" and item.edited else item.verdict
+    words: str = item.verdict
+    if item.verdict == "fresh" and item.edited:
+        words = "fresh, edited since"
+    elif item.verdict == "moved":
+        words = "moved here? confirm"
     origin = [] if item.from_branch is None else [origin_words(item.from_branch)]
     about = [*origin, *(relation.words for relation in item.relations[:MAX_RELATIONS])]
     return " · ".join((words, *map(show, about)))

@@ -31,6 +31,7 @@ from mnemolens.lsp.recalls import RecentAccesses
 from mnemolens.store.copies import Copy
 
 if TYPE_CHECKING:  # they need the server's type, and it keeps theirs
+    from mnemolens.lsp.features.diagnostics import Diagnostics
     from mnemolens.lsp.folder_settings import FolderSettings
     from mnemolens.lsp.watching import FileEvents
 
@@ -58,6 +59,7 @@ class MnemolensServer(LanguageServer):
             has stopped the first.
         offers: the daily copy that a workspace without memories could take in.
         copied: the day on which a workspace's daily copy was last begun.
+        diagnostics: the hints that the client has.
         watches: the file watching task of each folder.
         parent: tells whether the client's process is gone.
         started: the client is initialized and its settings are known; folders are indexed from then on.
@@ -84,6 +86,7 @@ class MnemolensServer(LanguageServer):
         self.copied: dict[Workspace, date] = {}
         self.watches: dict[Path, asyncio.Task[None]] = {}
         self.file_events: FileEvents
+        self.diagnostics: Diagnostics
         self.parent = ParentWatch(None)
         self.started = False
         self.closing = False

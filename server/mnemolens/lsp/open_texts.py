@@ -51,6 +51,11 @@ class OpenTexts:
         place.workspace.change_document(place.file, changes, now)
         return place
 
+    def uri_of(self, place: Place) -> str | None:
+        """The URI under which the client shows a file; None where it is not open."""
+        uris = self._at.get(place)
+        return uris[-1] if uris else None
+
     def save(self, uri: str) -> None:
         """A document was saved: its text is the file's from now on."""
         document = self._open.get(uri)

@@ -22,7 +22,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
 from mnemolens.core.errors import InvalidArgument
-from mnemolens.core.memories import Layer, MemoryKind, Verdict
+from mnemolens.core.memories import MemoryKind
 from mnemolens.core.symbols import SymbolKey
 from mnemolens.lsp.positions import whole_text
 
@@ -161,21 +161,6 @@ class IdArguments(Arguments):
     id: Id
 
 
-class ListArguments(AtArguments):
-    """`memory.list`."""
-
-    type: MemoryKind | None = None
-    tags: list[Text] = Field(default_factory=list)
-    verdict: Verdict | None = None
-    layer: Layer | None = None
-    session_id: Text | None = None
-    agent_id: Text | None = None
-    text: Text | None = None
-    include_forgotten: bool = False
-    limit: int = Field(default=100, ge=1, le=1000)
-    offset: int = Field(default=0, ge=0, le=MAX_UINT)
-
-
 class SessionArguments(Arguments):
     """`session.forget`; and `import.undo`, since an import is a session too."""
 
@@ -225,6 +210,12 @@ class ConfirmArguments(IdArguments):
     """`memory.confirm`: one anchor, or all that are placed."""
 
     anchor_id: Id | None = None
+
+
+class SnoozeArguments(IdArguments):
+    """`memory.snooze`: until then, or for a day."""
+
+    due_at: Moment | None = None
 
 
 class ReanchorArguments(AtArguments):

@@ -22,6 +22,7 @@ async def tick_forever(ls: MnemolensServer) -> None:
         if ls.parent.is_gone():
             logger.warning("The client's process is gone")
             ls.leave(0)
+        ls.diagnostics.clear(ls)
         for folder in ls.folders:
             try:
                 await _tick(ls, folder)
@@ -35,6 +36,7 @@ async def tick_forever(ls: MnemolensServer) -> None:
 async def _tick(ls: MnemolensServer, folder: Folder) -> None:
     await folder.workspace.tick(ls.now())
     tell_what_is_unreadable(ls, folder)
+    ls.diagnostics.publish(ls, folder)
     copy_if_due(ls, folder.workspace)
     settings = ls.folder_settings.get(folder.real)
     if settings is not None and settings.file_changed():

@@ -1,4 +1,4 @@
-"""`mnemolens.memory.confirm` and `.reanchor`: a memory is still true, or belongs elsewhere."""
+"""`mnemolens.memory.confirm`, `.undoMove`, `.reanchor`: a memory is still true, or belongs elsewhere."""
 
 from mnemolens.core.views import Json
 from mnemolens.lsp.commands.call import Call
@@ -12,6 +12,14 @@ async def confirm(call: Call, arguments: ConfirmArguments) -> Json:
     write = workspace.confirm(arguments.id, arguments.anchor_id, now)
     used = call.ls.accesses.due(str(workspace.layout.opened), [arguments.id], now)
     await call.ls.count_accesses(workspace, used)
+    change = await workspace.commit(write)
+    return {"memory": wire.memory(change.view), "anchors": wire.anchors(change.anchors)}
+
+
+async def undo_move(call: Call, arguments: ConfirmArguments) -> Json:
+    """The code that the memory followed is not its code."""
+    workspace, wire = call.workspace(arguments), call.wire(call.workspace(arguments))
+    write = workspace.undo_move(arguments.id, arguments.anchor_id, call.ls.now())
     change = await workspace.commit(write)
     return {"memory": wire.memory(change.view), "anchors": wire.anchors(change.anchors)}
 

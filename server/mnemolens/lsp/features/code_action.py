@@ -6,6 +6,7 @@ from lsprotocol import types
 
 from mnemolens.core.symbols import Range
 from mnemolens.core.views import ActionView
+from mnemolens.lsp.features.diagnostics import hinted
 from mnemolens.lsp.folders import Place
 from mnemolens.lsp.language_server import MnemolensServer
 
@@ -15,8 +16,6 @@ MEMORY = "mnemolens.memory"
 
 MAX_SELECTED = 100_000
 """Bytes of a selection that is offered as a memory: it travels with the answer at every selection."""
-
-_KINDS = {"confirm": REPAIR, "reanchor": REPAIR}
 
 
 def register(server: MnemolensServer) -> None:
@@ -35,7 +34,9 @@ def register(server: MnemolensServer) -> None:
             *_capture(ls, params, place, span),
             *(
                 _action(params, place, action)
-                for action in place.workspace.actions(place.file, span.start, ls.now())
+                for action in place.workspace.actions(
+                    place.file, span.start, ls.now(), hinted(params.context)
+                )
             ),
         ]
         wanted = [action for action in found if _is_wanted(params.context, action)]
@@ -66,12 +67,14 @@ def _capture(
 
 def _action(params: types.CodeActionParams, place: Place, action: ActionView) -> types.CodeAction:
     argument: dict[str, object] = {"id": action.memory_id}
-    if action.act == "reanchor":
+    if action.candidate is not None:
+        argument |= {"candidate": action.candidate.id, "root": place.root}
+    elif action.act == "reanchor":
         argument |= {"uri": params.text_document.uri, "position": _json(params.range.start)}
     else:
         argument["root"] = place.root
     command = _command(action.title, f"mnemolens.memory.{action.act}", argument)
-    return types.CodeAction(action.title, _KINDS.get(action.act, MEMORY), command=command)
+    return types.CodeAction(action.title, REPAIR if action.repairs else MEMORY, command=command)
 
 
 def _is_wanted(context: types.CodeActionContext, action: types.CodeAction) -> bool:

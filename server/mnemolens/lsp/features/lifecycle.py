@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from mnemolens.lsp.caps import ClientCaps, ClientOptions
 from mnemolens.lsp.features.configuration import pull, subscribe, take_options
+from mnemolens.lsp.features.diagnostics import Diagnostics
 from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.logs import log_to_client
 from mnemolens.lsp.parent import ParentWatch
@@ -32,6 +33,7 @@ def register(server: MnemolensServer) -> None:
         ls.positions = Positions.of(ls.workspace.position_encoding)
         ls.parent = ParentWatch(params.process_id)
         ls.file_events = FileEvents(ls)
+        ls.diagnostics = Diagnostics()
         ls.stop_on_signals()
         take_options(ls, params.initialization_options)
         for uri in _roots(params):

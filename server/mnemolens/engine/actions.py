@@ -1,0 +1,88 @@
+"""What can be done at a place with the memories there, and with those that lost their code.
+
+Owns which acts there are and their titles; how a client runs them is the surface's.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from mnemolens.core.memories import Memory
+from mnemolens.core.symbols import SymbolKey
+from mnemolens.core.views import ActionView, MemoryView, RankedMemory
+from mnemolens.engine.links import Links
+from mnemolens.engine.reminders import Reminders
+from mnemolens.engine.sessions import is_expired
+from mnemolens.engine.show import Show
+from mnemolens.store.merge import MergedState
+
+MAX_ASTRAY = 5
+"""Memories without their code that are offered in one file; the list has all of them."""
+
+
+class Actions:
+    """The acts at a place."""
+
+    def __init__(self, state: MergedState, links: Links, show: Show, reminders: Reminders) -> None:
+        self._state = state
+        self._links = links
+        self._show = show
+        self._reminders = reminders
+
+    def at(self, key: SymbolKey, limit: int, hinted: Iterable[str], now: datetime) -> tuple[ActionView, ...]:
+        """The acts there, those that repair something first.
+
+        Args:
+            key: the symbol, or file.
+            limit: of how many of its memories.
+            hinted: further memories, of which a hint stands there.
+            now: for ranks, expiry and what is due.
+        """
+        ranked = self._show.ranked_on(key, now)[:limit]
+        here = {one.view.memory.id: one.view.memory for one in ranked}
+        due = {one.memory.id: one.memory for one in self._reminders.due(now)}
+        told = [*dict.fromkeys((*here, *hinted))]
+        return (
+            *(act for one in told if one in due for act in _when_due(due[one])),
+            *(act for one in ranked for act in self._repairs(one, key)),
+            *(act for memory in self._astray(key.file, now) for act in self._places(memory)),
+            *(act for one in ranked for act in _always(one.view)),
+        )
+
+    def _repairs(self, ranked: RankedMemory, key: SymbolKey) -> Iterator[ActionView]:
+        view, memory = ranked.view, ranked.view.memory
+        if view.verdict == "moved":
+            yield ActionView(f"It moved here: {memory.title}", "confirm", memory.id, repairs=True)
+        elif view.verdict != "fresh":
+            yield ActionView(f"Still true: {memory.title}", "confirm", memory.id, repairs=True)
+        if self._show.is_moved(memory.id, key):
+            doubt = view.verdict == "moved"
+            yield ActionView(f"Undo the move: {memory.title}", "undoMove", memory.id, repairs=doubt)
+
+    def _astray(self, file: str, now: datetime) -> list[Memory]:
+        found = (self._state.memory(one) for one in sorted(self._links.astray(file)))
+        present = [
+            memory
+            for memory in found
+            if memory is not None and memory.status != "forgotten" and not is_expired(memory, now)
+        ]
+        return present[:MAX_ASTRAY]
+
+    def _places(self, memory: Memory) -> Iterator[ActionView]:
+        yield ActionView(f"Re-anchor here: {memory.title}", "reanchor", memory.id, repairs=True)
+        for key in self._links.candidates_of(memory.id):
+            place = self._show.place(key)
+            if place.range is not None:
+                title = f"Move to {place.label} in {place.file}: {memory.title}"
+                yield ActionView(title, "reanchor", memory.id, place, repairs=True)
+
+
+def _when_due(memory: Memory) -> Iterator[ActionView]:
+    yield ActionView(f"Done: {memory.title}", "done", memory.id, repairs=True)
+    yield ActionView(f"Snooze until tomorrow: {memory.title}", "snooze", memory.id, repairs=True)
+    yield ActionView(f"Not now: {memory.title}", "notNow", memory.id, repairs=True)
+
+
+def _always(view: MemoryView) -> Iterator[ActionView]:
+    memory = view.memory
+    yield ActionView(f"Open memory: {memory.title}", "open", memory.id)
+    yield ActionView(f"Forget memory: {memory.title}", "forget", memory.id)
