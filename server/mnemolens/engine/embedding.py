@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-_QUIET_SECONDS: Final = 0.5
+_QUIET_SECONDS: Final = 0.2
 _RETRY_SECONDS: Final = (10.0, 60.0, 600.0)
 _QUERY_SECONDS: Final = 3.0
 """A question is not held up for longer: then words alone answer it."""
@@ -54,9 +54,10 @@ class Embedding:
         self._index: VectorIndex | None = None
         self._sources: dict[str, str] = {}
         self._due: dict[str, None] = {}
+        self._making = 0
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._started = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._reason: str | None = None
 
     @property
@@ -67,9 +68,10 @@ class Embedding:
         made = len(self._index) if self._index is not None else 0
         name = self._embedder.name if self._embedder is not None else self._search.embedder
         word = "failed" if self._reason else "starting" if self._index is None else "ready"
-        if word == "ready" and self._due:
+        due = len(self._due) + self._making
+        if word == "ready" and due:
             word = "working"
-        return MeaningState(word, name, made, len(self._due), self._reason)
+        return MeaningState(word, name, made, due, self._reason)
 
     def configure(self, search: SearchSettings) -> None:
         """Uses these settings from now on; another model makes all vectors anew."""
@@ -77,15 +79,15 @@ class Embedding:
             return
         self._search = search
         self._stop()
-        if self._started:
+        if self._loop is not None:
             self.start()
 
     def start(self) -> None:
         """Makes vectors in the background from now on, if an embedder was chosen."""
-        self._started = True
+        self._loop = self._loop or asyncio.get_running_loop()
         if self._task is None and self._search.embedder != "off":
             self._due = dict.fromkeys(self._state.memories())
-            self._task = asyncio.get_running_loop().create_task(self._run())
+            self._task = self._loop.create_task(self._run())
 
     def note(self, memory_ids: Iterable[str]) -> None:
         """These memories are new, may have changed, or are gone."""
@@ -189,11 +191,14 @@ class Embedding:
             if not batch:
                 await asyncio.sleep(0)
                 continue
+            self._making = len(batch)
             try:
                 await self._make(embedder, index, batch)
             except BaseException:
                 self._due.update(dict.fromkeys(memory_id for memory_id, _, _ in batch))
                 raise
+            finally:
+                self._making = 0
 
     async def _make(
         self, embedder: "Embedder", index: "VectorIndex", batch: list[tuple[str, str, str]]

@@ -170,7 +170,7 @@ class Recall:
         scores = {memory_id: hit.score for memory_id, hit in alike.items()}
         if meaning:
             scores = fused(scores, meaning)
-        best = max(scores.values(), default=1.0)
+        best = max(scores.values(), default=0.0) or 1.0
         for memory_id, score in scores.items():
             if memory_id in exact and exact[memory_id].words:
                 said = f"mentions {_list(exact[memory_id].words)}"

@@ -1,6 +1,6 @@
 """Putting two rankings together: of words, and of meaning.
 
-Owns that arithmetic. Each ranking is stretched to 0..1 (min-max), then both are added with weights. Fusion of
+Owns that arithmetic. Each ranking is divided by its best score, then both are added with weights. Fusion of
 ranks with equal weights, which is common, does worse with a weak model; see `server/ARCHITECTURE.md`.
 """
 
@@ -13,18 +13,16 @@ MEANING = 0.6
 def fused(
     by_words: Mapping[str, float], by_meaning: Mapping[str, float], weight: float = MEANING
 ) -> dict[str, float]:
-    """{key: 0..1} of all keys of both; what one ranking does not have is its last.
+    """{key: 0..1} of all keys of both; what one ranking does not have is nothing to it.
 
     Args:
-        by_words: {key: score above 0}; what is absent scored 0.
-        by_meaning: {key: cosine}; what is absent scored as the least.
+        by_words: {key: score above 0}.
+        by_meaning: {key: cosine}; below 0 counts as 0.
         weight: of `by_meaning`.
     """
-    best = max(by_words.values(), default=0.0)
-    high, low = max(by_meaning.values(), default=0.0), min(by_meaning.values(), default=0.0)
-    spread = high - low
+    words, meaning = (max(scores.values(), default=0.0) for scores in (by_words, by_meaning))
     return {
-        key: (1 - weight) * (by_words.get(key, 0.0) / best if best else 0.0)
-        + weight * ((by_meaning.get(key, low) - low) / spread if spread else 0.0)
+        key: (1 - weight) * (by_words.get(key, 0.0) / words if words > 0 else 0.0)
+        + weight * (max(0.0, by_meaning.get(key, 0.0)) / meaning if meaning > 0 else 0.0)
         for key in {**by_words, **by_meaning}
     }

