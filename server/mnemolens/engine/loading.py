@@ -339,6 +339,9 @@ class Load:
         self._to_keep.clear()
 
 
+_MANY_VALUES = 20_000
+"""Looking through fewer takes a few milliseconds."""
+
 _loads = 0
 _loads_lock = threading.Lock()
 
@@ -347,7 +350,8 @@ _loads_lock = threading.Lock()
 def bulk_load() -> Iterator[None]:
     """No garbage collection while many long-lived values are made, and none of these is ever looked at again.
 
-    A full collection over 100,000 symbols holds the event loop for 200 ms and more.
+    A full collection over 100,000 symbols holds the event loop for 200 ms and more. Where only a few were
+    made they stay to be looked at: with them, what is garbage already would be kept for ever.
     """
     global _loads  # noqa: PLW0603 - the collector is global too
     with _loads_lock:
@@ -359,5 +363,6 @@ def bulk_load() -> Iterator[None]:
         with _loads_lock:
             _loads -= 1
             if not _loads:
-                gc.freeze()
+                if gc.get_count()[0] > _MANY_VALUES:
+                    gc.freeze()
                 gc.enable()

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from mnemolens.engine.loading import bulk_load
 from mnemolens.engine.offload import PAUSE_SECONDS
 from mnemolens.engine.workspace import Workspace
 from mnemolens.lsp.language_server import MnemolensServer
@@ -19,8 +20,9 @@ def parse_in_slices(ls: MnemolensServer, workspace: Workspace) -> None:
 
 async def _finish(ls: MnemolensServer, workspace: Workspace) -> None:
     try:
-        while not workspace.parse_pending(SLICE_MS):  # noqa: ASYNC110  there is work to do, no event to wait for
-            await asyncio.sleep(PAUSE_SECONDS)
+        with bulk_load():
+            while not workspace.parse_pending(SLICE_MS):  # noqa: ASYNC110  there is work to do, no event to wait for
+                await asyncio.sleep(PAUSE_SECONDS)
     finally:
         ls.slicing.discard(workspace)
     ls.lenses_may_have_changed()
