@@ -161,3 +161,39 @@ def test_a_forgotten_memory_is_not_lit(shop):
     memory = shop.remember("Keep it idempotent.", "shop/net.py", "retry")
     shop.commit(shop.workspace.forget(memory, shop.now))
     assert lit(shop, "shop/pay.py::Payment.charge") == {}
+
+
+def test_a_hover_shows_what_is_on_a_called_function_and_says_so(shop):
+    shop.open("shop/pay.py")
+    shop.remember("Keep it idempotent.", "shop/net.py", "retry", importance=1.0)
+    view = shop.hover("shop/pay.py", "charge(self")
+    assert [(item.title, item.own, item.why) for item in view.items] == [
+        ("Keep it idempotent.", False, "on `retry()`, called here")
+    ]
+    assert shop.hover("shop/pay.py", "quiet") is None
+
+
+def test_own_memories_come_first_and_fill_the_hover(shop):
+    shop.open("shop/pay.py")
+    shop.remember("Keep it idempotent.", "shop/net.py", "retry", importance=1.0)
+    for number in range(3):
+        shop.remember(f"Own {number}", "shop/pay.py", "charge(self", importance=0.2)
+    view = shop.hover("shop/pay.py", "charge(self")
+    assert [item.own for item in view.items] == [True, True, True]
+    assert view.hidden == 1
+
+
+def test_the_threshold_keeps_weak_neighbours_out(shop):
+    shop.open("shop/pay.py")
+    shop.remember("Hardly matters.", "shop/net.py", "retry", importance=0.1)
+    assert shop.hover("shop/pay.py", "charge(self") is None
+
+
+def test_hovering_writes_nothing(shop):
+    shop.open("shop/pay.py")
+    shop.remember("Keep it idempotent.", "shop/net.py", "retry", importance=1.0)
+    before = shop.workspace.journal_status().events
+    for needle in ("charge(self", "checkout", "quiet"):
+        shop.hover("shop/pay.py", needle)
+    shop.pass_time(3)
+    assert shop.workspace.journal_status().events == before

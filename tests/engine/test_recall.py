@@ -65,12 +65,13 @@ def notes(folder):
 # At a place
 
 
-def test_own_first_then_its_class_then_its_file(notes):
+def test_own_first_then_what_it_calls_its_class_and_its_file(notes):
     view = recalled(notes, at="for attempt")
-    assert titles(view) == ["about charging", "about the class", "about the file"]
-    assert [found.own for found in view.memories] == [True, False, False]
+    assert titles(view) == ["about charging", "about sending", "about the class", "about the file"]
+    assert [found.own for found in view.memories] == [True, False, False, False]
     assert why(view) == {
         "about charging": ("on `Payment.charge()`",),
+        "about sending": ("on `Payment.send()`, called here",),
         "about the class": ("on its class `Payment`",),
         "about the file": ("in billing.py",),
     }
@@ -88,14 +89,14 @@ def test_at_a_class_its_members_come_after_its_own(notes):
     view = recalled(notes, at="class Payment")
     assert titles(view)[0] == "about the class"
     assert set(titles(view)[1:]) == {"about charging", "about sending", "about the file"}
-    assert why(view)["about sending"] == ("on `Payment.send()` in Payment",)
+    assert why(view)["about sending"] == ("on `Payment.send()`, inside this",)
 
 
 def test_at_a_file_all_that_is_in_it(notes):
     view = recalled(notes, at="")
     assert titles(view)[0] == "about the file"
     assert set(titles(view)[1:]) == {"about the class", "about charging", "about sending", "about refunds"}
-    assert why(view)["about refunds"] == ("on `refund()` in billing.py",)
+    assert why(view)["about refunds"] == ("on `refund()`, inside this",)
 
 
 def test_a_function_in_a_function_hears_of_the_outer_one(folder):
@@ -112,6 +113,7 @@ def test_path_leads_from_the_memory_to_the_place(notes):
     paths = [[place.label for place in found.path] for found in view.memories]
     assert paths == [
         ["Payment.charge()"],
+        ["Payment.send()", "Payment.charge()"],
         ["Payment", "Payment.charge()"],
         ["billing.py", "Payment.charge()"],
     ]
@@ -179,7 +181,8 @@ def test_a_phrase_is_asked_for_as_it_stands(folder):
 def test_own_memories_stay_before_what_the_words_find(notes):
     notes.remember("charge charge charge", importance=1.0)
     view = recalled(notes, "charge", at="for attempt")
-    assert titles(view) == ["about charging", "about the class", "about the file", "charge charge charge"]
+    around = ["about sending", "about the class", "about the file"]
+    assert titles(view) == ["about charging", *around, "charge charge charge"]
     assert why(view)["about charging"] == ("on `Payment.charge()`", "mentions charge")
 
 

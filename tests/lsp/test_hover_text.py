@@ -75,9 +75,14 @@ def test_plain_text():
         ({"author": None, "recalled": 0}, "· fresh", "*on `charge()` · 2 days ago*"),
         ({"author": None, "recalled": 1}, "· fresh", "*on `charge()` · recalled once · 2 days ago*"),
         (
-            {"own": False, "why": "checkout() calls it", "recalled": 0},
+            {"own": False, "why": "on `retry()`, called here", "recalled": 0},
             "· fresh",
-            "*on `charge()` · checkout() calls it · by Ana, 2 days ago*",
+            "*on `retry()`, called here · by Ana, 2 days ago*",
+        ),
+        (
+            {"own": False, "why": "linked to “a*b”", "recalled": 0},
+            "· fresh",
+            r"*linked to “a\*b” · by Ana, 2 days ago*",
         ),
         ({"on": "a`b"}, "· fresh", "*on ``a`b`` · recalled 4 times · by Ana, 2 days ago*"),
     ],
@@ -148,10 +153,10 @@ HOSTILE = [
 
 
 def live_part(text):
-    """The text without what a backslash makes plain, and without the code span behind `on`."""
-    before, _, foot = text.rpartition("*on ")
-    foot = re.sub(r"^(`+)(?!`).*?(?<!`)\1(?!`)", "", foot)
-    return re.sub(r"\\[!-/:-@\[-`{-~]", "", before + "*on " + foot)
+    """The text without what a backslash makes plain, and without the code spans of the foot."""
+    *rest, foot = text.split("  \n")
+    foot = re.sub(r"(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)", "", foot)
+    return re.sub(r"\\[!-/:-@\[-`{-~]", "", "  \n".join((*rest, foot)))
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

@@ -58,6 +58,11 @@ def origin_words(from_branch: str) -> str:
     return f"from {from_branch}" if " " in from_branch else f"from branch {from_branch}"
 
 
+def recalled_words(count: int) -> str:
+    """How often a memory was recalled, in words."""
+    return "recalled once" if count == 1 else f"recalled {count} times"
+
+
 @dataclass(frozen=True, slots=True)
 class LinkView:
     """One link from a memory to code."""

@@ -11,9 +11,16 @@ from datetime import datetime
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Layer, Memory
-from mnemolens.core.symbols import CLASS_KINDS, SymbolKey
-from mnemolens.core.views import PlaceView, RankedMemory, RecallStats, RecallView, origin_words
-from mnemolens.engine.code import Code
+from mnemolens.core.symbols import SymbolKey
+from mnemolens.core.views import (
+    PlaceView,
+    RankedMemory,
+    RecallStats,
+    RecallView,
+    origin_words,
+    recalled_words,
+)
+from mnemolens.engine.focus import Focus, code
 from mnemolens.engine.links import Links
 from mnemolens.engine.requests import RecallRequest
 from mnemolens.engine.searching import Searching
@@ -26,11 +33,6 @@ from mnemolens.store.merge import MergedState
 
 LAYERS: tuple[Layer, ...] = ("core", "active", "long_term", "archive")
 MAX_LIMIT = 1_000
-
-IN_CLASS = 0.7
-IN_FILE = 0.5
-INSIDE = 0.6
-"""How much of a link's relevance is left around the place asked for: on its class, its file, its members."""
 
 _OWN, _AROUND, _FOUND = range(3)
 
@@ -54,13 +56,13 @@ class Recall:
     """
 
     def __init__(
-        self, state: MergedState, links: Links, show: Show, code: Code, searching: Searching
+        self, state: MergedState, links: Links, show: Show, focus: Focus, searching: Searching
     ) -> None:
         self._state = state
         self._searching = searching
         self._links = links
         self._show = show
-        self._code = code
+        self._focus = focus
         self.min_weight = 0.0
         self.shares = Shares()
 
@@ -132,13 +134,14 @@ class Recall:
         view = self._show.memory(memory, now)
         believed = truth_of(view)
         origin = () if view.from_branch is None else (origin_words(view.from_branch),)
+        used = (recalled_words(memory.access_count),) if memory.access_count else ()
         return RankedMemory(
             view=view,
             score=rank(view.weight, reason.relevance, believed),
             activation=reason.relevance,
             truth=believed,
             own=reason.tier == _OWN,
-            why=(*reason.why, *origin, *(relation.words for relation in view.relations)),
+            why=(*reason.why, *used, *origin, *(relation.words for relation in view.relations)),
             path=reason.path,
         )
 
@@ -183,36 +186,10 @@ class Recall:
             yield memory_id, score / best, said
 
     def _by_place(self, key: SymbolKey) -> Iterator[tuple[str, _Reason]]:
-        here = self._show.place(key)
-        yield from self._on(key, _OWN, 1.0, f"on {_code(here)}", (here,))
-        for outer, share, words in self._around(key):
-            place = self._show.place(outer)
-            yield from self._on(outer, _AROUND, share, words.format(_code(place)), (place, here))
-        for inner in sorted(self._links.keys_in_file(key.file)):
-            if inner != key and _holds(key, inner):
-                place = self._show.place(inner)
-                words = f"on {_code(place)} in {here.label}"
-                yield from self._on(inner, _AROUND, INSIDE, words, (here, place))
-
-    def _around(self, key: SymbolKey) -> Iterator[tuple[SymbolKey, float, str]]:
-        """What holds the symbol, from the inside out; each weaker than the one before."""
-        outer, share = key.qualname.rpartition(".")[0], IN_CLASS
-        while outer:
-            symbol = SymbolKey(key.file, outer)
-            kind = self._code.kind(symbol)
-            if kind is not None:
-                words = "on its class {}" if kind in CLASS_KINDS else "on {}, which holds it"
-                yield symbol, share, words
-                share *= IN_CLASS
-            outer = outer.rpartition(".")[0]
-        if key.qualname:
-            yield SymbolKey(key.file, ""), IN_FILE, "in {}"
-
-    def _on(
-        self, key: SymbolKey, tier: int, share: float, words: str, path: tuple[PlaceView, ...]
-    ) -> Iterator[tuple[str, _Reason]]:
-        for memory_id, link in self._links.on_symbol(key).items():
-            yield memory_id, _Reason(tier, share * link.relevance, (words,), path)
+        for lit in self._focus.lit(key).values():
+            tier = _OWN if lit.own else _AROUND
+            why, path = self._focus.words(lit), tuple(reversed(self._focus.path(lit)))
+            yield lit.memory_id, _Reason(tier, lit.activation, (why,), path)
 
     def _where(self, memory: Memory) -> tuple[str, ...]:
         """Where the memory itself stands, in words; nothing where it is on no code."""
@@ -220,7 +197,7 @@ class Recall:
         if not links:
             return ()
         place = self._show.place(links[0].target)
-        return (f"on {_code(place)}" + (f" in {place.file}" if place.qualname else ""),)
+        return (f"on {code(place)}" + (f" in {place.file}" if place.qualname else ""),)
 
 
 # Order and budget -------------------------------------------------------------------------------------------
@@ -266,15 +243,6 @@ def _is_of(memory: Memory, session_id: str | None, agent_id: str | None) -> bool
     return (session_id is None or memory.session_id == session_id) and (
         agent_id is None or memory.agent_id == agent_id
     )
-
-
-def _holds(outer: SymbolKey, inner: SymbolKey) -> bool:
-    return not outer.qualname or inner.qualname.startswith(f"{outer.qualname}.")
-
-
-def _code(place: PlaceView) -> str:
-    """The place as code, but a file by its name alone."""
-    return f"`{place.label}`" if place.qualname else place.label
 
 
 def _list(words: tuple[str, ...]) -> str:

@@ -48,10 +48,12 @@ from mnemolens.core.views import (
     place_label,
 )
 from mnemolens.engine.actions import Actions
+from mnemolens.engine.activation import JointActivation
 from mnemolens.engine.branches import Branches
 from mnemolens.engine.code import Code
 from mnemolens.engine.documents import OpenDocuments
 from mnemolens.engine.embedding import Embedding
+from mnemolens.engine.focus import Focus
 from mnemolens.engine.glance import Glance
 from mnemolens.engine.graph_kept import KeptGraph
 from mnemolens.engine.hints import Hints
@@ -123,7 +125,8 @@ class Workspace:
         self.reminders = Reminders(self._state, self._links, self._code, self._show, self._branches)
         self._hints = Hints(self._state, self._links, self._code, self._show, self.reminders)
         self._actions = Actions(self._state, self._links, self._show, self.reminders)
-        self._recall = Recall(self._state, self._links, self._show, self._code, self.searching)
+        self._focus = Focus(self._state, self._show, JointActivation(self._state, self._links, self._code))
+        self._recall = Recall(self._state, self._links, self._show, self._focus, self.searching)
         self._glance = Glance(self._state, self._code)
         self.opened = self._new_opened()
         self._journal = Journal(
@@ -311,6 +314,8 @@ class Workspace:
             return None
         key, range_ = found
         ranked = self._show.ranked_on(key, now)
+        ranked += self._focus.neighbours(key, now, self.settings.hover.neighbour_threshold)
+        self._focus.visit(key)
         if not ranked:
             return None
         shown = ranked[: self.settings.hover.max_items]
