@@ -4,7 +4,7 @@ import re
 
 from tree_sitter import Node
 
-from mnemolens.codegraph.languages.base import Definition, Grammar, Language, Rule
+from mnemolens.codegraph.languages.base import Definition, Grammar, Language, Rule, text_of
 from mnemolens.codegraph.languages.c_gaps import mended
 from mnemolens.codegraph.languages.shallow import Syntax, bases_in, defined, in_class, plain_name
 from mnemolens.core.symbols import SymbolKind
@@ -17,8 +17,8 @@ _SPACE = re.compile(r"\s+")
 _MAX_DECLARATORS = 16
 
 
-def _declared(node: Node) -> tuple[Node, str] | None:
-    """The name that a function's declaration declares, and before it the dotted scope it is in."""
+def _declared(node: Node) -> tuple[Node, str, str] | None:
+    """The name that a function's declaration declares, as text too, and the dotted scope before it."""
     owner = ""
     current, is_function = node.child_by_field_name("declarator"), False
     for _ in range(_MAX_DECLARATORS):
@@ -26,9 +26,10 @@ def _declared(node: Node) -> tuple[Node, str] | None:
             return None
         kind = current.type
         if kind in _DECLARED:
-            return (current, owner) if is_function else None
+            return (current, _SPACE.sub(" ", text_of(current)), owner) if is_function else None
         if kind == "operator_cast":
-            return current, owner
+            made = current.child_by_field_name("type")
+            return None if made is None else (made, f"operator {_SPACE.sub(' ', text_of(made))}", owner)
         if kind == "qualified_identifier":
             scope = plain_name(current.child_by_field_name("scope"))
             owner += f"{scope}." if scope else ""
@@ -43,18 +44,6 @@ def _declared(node: Node) -> tuple[Node, str] | None:
     return None
 
 
-def _name_of(node: Node) -> str:
-    if node.type == "operator_cast":
-        return "operator " + _SPACE.sub(" ", text_of_type(node))
-    return _SPACE.sub(" ", (node.text or b"").decode("utf-8", "replace"))
-
-
-def text_of_type(node: Node) -> str:
-    """The type that a conversion operator converts to."""
-    kind = node.child_by_field_name("type")
-    return (kind.text or b"").decode("utf-8", "replace") if kind is not None else ""
-
-
 def _define_function(node: Node) -> Definition | None:
     """A function with its body, or (a declaration) without."""
     body = node.child_by_field_name("body")
@@ -66,11 +55,11 @@ def _define_function(node: Node) -> Definition | None:
     found = _declared(node)
     if found is None:
         return None
-    name_node, owner = found
+    name_node, name, owner = found
     kind: SymbolKind = "method" if owner else "function"
     if node.type != "function_definition":
         kind = "method_sig" if parent == "field_declaration_list" else "overload"
-    return Definition(kind, _name_of(name_node), name_node, node.children, body, owner=owner)
+    return Definition(kind, name, name_node, node.children, body, owner=owner)
 
 
 def _define_typedef(node: Node) -> Definition | None:
@@ -84,7 +73,7 @@ def _define_typedef(node: Node) -> Definition | None:
         name_node = inner or next((c for c in name_node.named_children if "declarator" in c.type), None)
     if made is None or name_node is None:
         return None
-    name = (name_node.text or b"").decode("utf-8", "replace")
+    name = text_of(name_node)
     body = made.child_by_field_name("body")
     if body is None or made.child_by_field_name("name") is not None:
         parts = [child for child in node.children if child != made]

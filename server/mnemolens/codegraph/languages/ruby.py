@@ -9,13 +9,7 @@ _SYNTAX = Syntax(
     names=frozenset({"identifier", "constant", "self"}),
     members={"call": ("receiver", "method"), "scope_resolution": ("scope", "name")},
     calls={"call": ""},
-    binds={
-        "assignment": "left",
-        "optional_parameter": "name",
-        "keyword_parameter": "name",
-        "block_parameter": "name",
-        "splat_parameter": "name",
-    },
+    binds={"assignment": "left", "method_parameters": "", "block_parameters": ""},
 )
 
 RUBY = Language(
@@ -27,8 +21,8 @@ RUBY = Language(
         {
             "class": defined("class", bases=bases_in("superclass")),
             "module": defined("class"),
-            "method": defined("function"),
-            "singleton_method": defined("function"),
+            "method": defined("function", may_lack_body=True),
+            "singleton_method": defined("function", may_lack_body=True),
         }
     ),
     references=_SYNTAX.names,

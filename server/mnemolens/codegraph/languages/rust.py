@@ -17,7 +17,12 @@ _SYNTAX = Syntax(
     names=frozenset({"identifier", "field_identifier", "type_identifier", "self", "super", "crate"}),
     members={"field_expression": ("value", "field"), "scoped_identifier": ("path", "name")},
     calls={"call_expression": "function", "macro_invocation": "macro"},
-    binds={"parameter": "pattern", "let_declaration": "pattern", "for_expression": "pattern"},
+    binds={
+        "parameter": "pattern",
+        "let_declaration": "pattern",
+        "for_expression": "pattern",
+        "closure_parameters": "",
+    },
 )
 
 RUST = Language(

@@ -55,6 +55,7 @@ def defined(
     body: str = "body",
     bases: Callable[[Node], tuple[str, ...]] | None = None,
     needs_body: bool = False,
+    may_lack_body: bool = False,
 ) -> Rule:
     """A rule for nodes that define a symbol.
 
@@ -64,6 +65,7 @@ def defined(
         body: the field, or the type of the child, that holds the body.
         bases: reads the names of what it derives from.
         needs_body: without a body the node only mentions what is defined elsewhere.
+        may_lack_body: what has no body is whole all the same.
     """
 
     def define(node: Node) -> Definition | None:
@@ -74,7 +76,7 @@ def defined(
         inner = node.child_by_field_name(body) or next((c for c in node.children if c.type == body), None)
         if inner is None and needs_body:
             return None
-        own = kind if inner is not None else _SIGNATURES.get(kind, kind)
+        own = kind if inner is not None or may_lack_body else _SIGNATURES.get(kind, kind)
         return Definition(own, text, name_node, node.children, inner, bases=bases(node) if bases else ())
 
     return Rule(define=define)
@@ -98,7 +100,7 @@ class Syntax:
         names: leaf types that are names, `this` and the like included.
         members: node type -> the parts with what stands before the name, and with the name.
         calls: node type -> the part with what is called; "" where the node itself is a member.
-        binds: node type -> the part with the names that a parameter or a local variable binds.
+        binds: node type -> the part ("": all of it) with the names that parameters or local variables bind.
     """
 
     names: frozenset[str]
@@ -152,7 +154,8 @@ class Syntax:
             facts.call(last, receiver)
 
     def _visit_binding(self, part: str, node: Node, facts: Facts) -> None:
-        stack = [found] if (found := _part(node, part)) is not None else []
+        bound = _part(node, part) if part else node
+        stack = [bound] if bound is not None else []
         for _ in range(_MAX_BOUND):
             if not stack:
                 return
