@@ -29,9 +29,15 @@ async def test_what_is_advertised(ready):
             f"mnemolens.memory.{name}"
             for name in (
                 "capture", "preview", "get", "list", "update", "forget", "restore", "done", "access",
-                "confirm", "reanchor", "link", "unlink", "open", "purge",
+                "due", "snooze", "notNow", "confirm", "undoMove", "reanchor", "link", "unlink", "open", "purge",
             )
         ),
+        "mnemolens.recall",
+        "mnemolens.sessions",
+        "mnemolens.agents",
+        "mnemolens.session.forget",
+        "mnemolens.conflicts",
+        "mnemolens.clusters",
         "mnemolens.graph.neighbors",
         "mnemolens.graph.query",
         *(f"mnemolens.store.{name}" for name in ("export", "import", "restore")),

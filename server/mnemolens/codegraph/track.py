@@ -129,7 +129,7 @@ class _Tracking:
         self.pool = pool
         self.occupied = occupied
         self.weights = weights
-        self.members = Counter(place_of(key) for key in self.order)
+        self.members = Counter(place_of(key) for key in self.order if key.qualname)
         self.found: dict[SymbolKey, tuple[Known, Stage, float]] = {}
         self.taken: dict[SymbolKey, SymbolKey] = {}
         self.places: dict[Place, Place] = {}
@@ -249,7 +249,8 @@ class _Tracking:
         """Where the members of each place have gone."""
         votes: dict[Place, Counter[Place]] = defaultdict(Counter)
         for key, (new, _, _) in self.found.items():
-            votes[place_of(key)][place_of(new.key)] += 1
+            if key.qualname:  # a file is no member of itself
+                votes[place_of(key)][place_of(new.key)] += 1
         self.places = {}
         for place, counts in votes.items():
             there, count = max(counts.items(), key=lambda item: (item[1], item[0]))

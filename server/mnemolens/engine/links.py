@@ -419,9 +419,10 @@ class Links:
         """What looks like the anchor's code elsewhere while that is in its place; else what was known."""
         if placement.at is None:
             return known
-        state = self._seen(anchor, placement.at)
-        if self._last.get(anchor.id) != state:
-            self._places_to_keep[anchor.id] = self._last[anchor.id] = state
+        if self._code.settled(placement.at.file):
+            state = self._seen(anchor, placement.at)
+            if self._last.get(anchor.id) != state:
+                self._places_to_keep[anchor.id] = self._last[anchor.id] = state
         alike: set[SymbolKey] = set()
         for value in _hashes(anchor):
             alike.update(self._code.keys_with_body(value))

@@ -151,6 +151,7 @@ class Workspace:
             self._refreshing,
         )
         self._write_lock = asyncio.Lock()
+        self._keeps_step = False
         self._configure()
 
     @classmethod
@@ -215,6 +216,15 @@ class Workspace:
             on_progress: told (files done, files in all).
             rebuild: parse every file again, whatever the cache says.
         """
+        self._keeps_step = True
+        try:
+            return await self._build_index(on_progress, rebuild=rebuild)
+        finally:
+            self._sources.progress = None
+
+    async def _build_index(
+        self, on_progress: Callable[[int, int], None] | None, *, rebuild: bool
+    ) -> IndexReport:
         self._writing.author = await asyncio.to_thread(author_name, self.layout)
         if not self._code.complete:
             await asyncio.to_thread(self._sources.remember_last_session)
@@ -238,6 +248,8 @@ class Workspace:
     async def files_changed(self, paths: Sequence[Path]) -> None:
         """These files or folders were created, changed or deleted on disk; also: an editor let go of them."""
         await self._sources.files_changed(paths)
+        if not git_busy(self.layout):
+            await self._write_down()
 
     async def files_renamed(self, pairs: Sequence[tuple[Path, Path]]) -> None:
         """The editor renamed files or folders: what was anchored in them is known to be there now."""
@@ -253,18 +265,13 @@ class Workspace:
         self._code.origin = head
         if events:
             await self._merge_slowly(events)
-        places = self._links.take_places()
-        if places:
-            await asyncio.to_thread(self._cache.put_anchors, self.layout.worktree_id, places)
         if busy:
             return  # in the middle of a checkout nothing is where it belongs
         await self._sources.take_up_waiting()
         self._sources.settle_quiet(now)
         if await self._branches.look(head):
             self._refreshing.generation += 1
-        wanted = self._links.take_wanted()
-        if wanted:
-            await self.commit_slowly(Write(tuple(wanted), lambda: None))
+        await self._write_down()
         await self.opened.look(now)
 
     def apply_settings(self, settings: Settings) -> None:
@@ -297,6 +304,8 @@ class Workspace:
 
     def close(self) -> None:
         """Writes down what waits and lets go of the journal."""
+        if self._keeps_step:
+            self._write_down_last()
         self._graph.close()
         self._journal.close()
         self.opened.close_all()
@@ -814,6 +823,25 @@ class Workspace:
         """Takes over what was so when this worktree was last indexed: files, and where anchors were."""
         self._code.unchanged = self._sources.indexer.unchanged
         self._links.note_last_session(places)
+
+    async def _write_down(self) -> None:
+        """Writes down what was found out: anchors for names, accepted moves, where everything was seen."""
+        wanted = self._links.take_wanted()
+        if wanted:
+            await self.commit_slowly(Write(tuple(wanted), lambda: None))
+        places = self._links.take_places()
+        if places:
+            await asyncio.to_thread(self._cache.put_anchors, self.layout.worktree_id, places)
+
+    def _write_down_last(self) -> None:
+        """`_write_down`, at the end; what can't be written is found out again at the next start."""
+        wanted = () if git_busy(self.layout) else self._links.take_wanted()
+        if wanted:
+            with contextlib.suppress(StoreError):
+                self._journal.append(wanted).result()
+        places = self._links.take_places()
+        if places:
+            self._cache.put_anchors(self.layout.worktree_id, places)
 
     def _note(self, memory_ids: frozenset[str]) -> None:
         """These memories are new, may have changed, or are gone."""
