@@ -4,9 +4,8 @@ Positions are `core.symbols.Position` (0-based line, UTF-8 column); surfaces con
 Field names become camelCase keys on the wire as they stand.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from mnemolens.core.memories import (
     Evidence,
@@ -23,8 +22,7 @@ MAX_RELATED_TITLE: Final = 60
 """Characters of another memory's title in a sentence about one."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceView:
+class PlaceView(NamedTuple):
     """A symbol's place (CONTRACT: symbol place). `range` is None where the file can't be read now."""
 
     kind: SymbolKind
@@ -63,8 +61,7 @@ def recalled_words(count: int) -> str:
     return "recalled once" if count == 1 else f"recalled {count} times"
 
 
-@dataclass(frozen=True, slots=True)
-class LinkView:
+class LinkView(NamedTuple):
     """One link from a memory to code."""
 
     target: PlaceView
@@ -75,16 +72,14 @@ class LinkView:
     candidate: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateView:
+class CandidateView(NamedTuple):
     """A place an anchor may have gone to."""
 
     place: PlaceView
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class BirthView:
+class BirthView(NamedTuple):
     """Where an anchor was born."""
 
     place: PlaceView
@@ -92,8 +87,7 @@ class BirthView:
     branch: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class AnchorView:
+class AnchorView(NamedTuple):
     """One anchor, and where it is in this worktree."""
 
     id: str
@@ -107,8 +101,7 @@ class AnchorView:
     candidates: tuple[CandidateView, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RelationView:
+class RelationView(NamedTuple):
     """What another memory says of one: that it is superseded, or that the two contradict each other.
 
     Attributes:
@@ -129,8 +122,7 @@ class RelationView:
         return f"{self.kind} “{short}”"
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryView:
+class MemoryView(NamedTuple):
     """A memory with what is derived for it now.
 
     Attributes:
@@ -151,8 +143,7 @@ class MemoryView:
         return frozenset(one.memory_id for one in self.relations if one.kind == "superseded by")
 
 
-@dataclass(frozen=True, slots=True)
-class RankedMemory:
+class RankedMemory(NamedTuple):
     """A memory that was found, its rank, and the reasons in words."""
 
     view: MemoryView
@@ -164,8 +155,7 @@ class RankedMemory:
     path: tuple[PlaceView, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryDetail:
+class MemoryDetail(NamedTuple):
     """All that is known of one memory."""
 
     view: MemoryView
@@ -175,8 +165,7 @@ class MemoryDetail:
     history: tuple[HistoryEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FieldMatch:
+class FieldMatch(NamedTuple):
     """What of a query stands in one field of a memory.
 
     Attributes:
@@ -190,8 +179,7 @@ class FieldMatch:
     spans: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MatchView:
+class MatchView(NamedTuple):
     """Why a search found a memory.
 
     Attributes:
@@ -204,8 +192,7 @@ class MatchView:
     spans: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryPage:
+class MemoryPage(NamedTuple):
     """One page of a list, and how many there are in all.
 
     Attributes:
@@ -217,42 +204,50 @@ class MemoryPage:
     matches: tuple[MatchView, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryChange:
+class MemoryChange(NamedTuple):
     """A memory after a change, with its links."""
 
     view: MemoryView
     links: tuple[LinkView, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureView:
+class SuggestionView(NamedTuple):
+    """Code that a memory may be about, by likeness alone: to be offered, never linked unasked."""
+
+    target: PlaceView
+    score: float
+
+    @property
+    def words(self) -> str:
+        """In words: `This may be about charge().`"""
+        return f"This may be about {self.target.label}."
+
+
+class CaptureView(NamedTuple):
     """What a capture stored, or would store (`view` is None in a preview)."""
 
     view: MemoryView | None
     links: tuple[LinkView, ...]
     duplicate_of: str | None
     warnings: tuple[str, ...]
+    suggestion: SuggestionView | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AnchorChange:
+class AnchorChange(NamedTuple):
     """A memory and its anchors after a repair."""
 
     view: MemoryView
     anchors: tuple[AnchorView, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LinkChange:
+class LinkChange(NamedTuple):
     """A memory's links and edges after link or unlink."""
 
     links: tuple[LinkView, ...]
     edges: tuple[MemoryEdge, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionView:
+class SessionView(NamedTuple):
     """One session, by its memories that are neither forgotten nor expired.
 
     Attributes:
@@ -268,8 +263,7 @@ class SessionView:
     last: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class AgentView:
+class AgentView(NamedTuple):
     """One agent, by its memories; see `SessionView`."""
 
     id: str
@@ -279,8 +273,7 @@ class AgentView:
     last: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class HoverItem:
+class HoverItem(NamedTuple):
     """One memory in a hover: plain text only, for the surface to escape.
 
     Attributes:
@@ -307,8 +300,7 @@ class HoverItem:
     relations: tuple[RelationView, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class HoverView:
+class HoverView(NamedTuple):
     """What to show for the symbol under the cursor."""
 
     range: Range
@@ -317,24 +309,21 @@ class HoverView:
     hidden: int
 
 
-@dataclass(frozen=True, slots=True)
-class LensView:
+class LensView(NamedTuple):
     """Where a lens stands. Its title costs a little more: ask `Workspace.lens_title`."""
 
     range: Range
     key: SymbolKey
 
 
-@dataclass(frozen=True, slots=True)
-class LensTitle:
+class LensTitle(NamedTuple):
     """A resolved lens: `2 memories · 1 drifted`, and the memories it opens."""
 
     title: str
     memory_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HintView:
+class HintView(NamedTuple):
     """One hint in a file.
 
     Attributes:
@@ -348,8 +337,7 @@ class HintView:
     memory_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ActionView:
+class ActionView(NamedTuple):
     """One thing that can be done here with one memory.
 
     Attributes:
@@ -365,16 +353,14 @@ class ActionView:
     repairs: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TargetView:
+class TargetView(NamedTuple):
     """What a capture at a position would be about."""
 
     key: SymbolKey
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedMemory:
+class OpenedMemory(NamedTuple):
     """A memory written as a document: `path` is absolute.
 
     Attributes:
@@ -386,8 +372,7 @@ class OpenedMemory:
     trouble: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SavedMemory:
+class SavedMemory(NamedTuple):
     """A memory after its document was saved.
 
     Attributes:
@@ -398,24 +383,21 @@ class SavedMemory:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedFile:
+class SkippedFile(NamedTuple):
     """A file that is not indexed, and why, in words."""
 
     file: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far the index is."""
 
     done: int
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class GraphState:
+class GraphState(NamedTuple):
     """The graph database's state in words."""
 
     state: str
@@ -423,8 +405,7 @@ class GraphState:
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class MeaningState:
+class MeaningState(NamedTuple):
     """Search by meaning: what it is at.
 
     Attributes:
@@ -442,8 +423,7 @@ class MeaningState:
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class FolderStatus:
+class FolderStatus(NamedTuple):
     """What is known of one folder."""
 
     root: str
@@ -458,8 +438,7 @@ class FolderStatus:
     meaning: MeaningState = MeaningState("off", None, 0, 0, None)
 
 
-@dataclass(frozen=True, slots=True)
-class JournalStatus:
+class JournalStatus(NamedTuple):
     """The journal in numbers.
 
     Attributes:
@@ -473,8 +452,7 @@ class JournalStatus:
     unreadable: tuple[SkippedFile, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class IndexReport:
+class IndexReport(NamedTuple):
     """What an index run found."""
 
     files: int
@@ -482,8 +460,7 @@ class IndexReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class RecallStats:
+class RecallStats(NamedTuple):
     """Figures of one recall. `layers` is {layer: {"count", "tokens"}}."""
 
     query: str
@@ -493,8 +470,7 @@ class RecallStats:
     retrieval_time_ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class RecallView:
+class RecallView(NamedTuple):
     """What a recall found within its budget."""
 
     memories: tuple[RankedMemory, ...]

@@ -1,12 +1,11 @@
 """Commands about stored memories: get, list, update, forget, restore, done, access."""
 
-from dataclasses import replace
-
 from mnemolens.core.views import Json, MemoryView
 from mnemolens.engine.reading_ahead import read_ahead
 from mnemolens.engine.requests import ListRequest
 from mnemolens.lsp.commands.call import Call
-from mnemolens.lsp.params import AccessArguments, IdArguments, ListArguments, UpdateArguments
+from mnemolens.lsp.params import AccessArguments, IdArguments, UpdateArguments
+from mnemolens.lsp.search_params import ListArguments
 
 MAX_PAGE_CHARACTERS = 2_000_000
 """Of content in one page of a list."""
@@ -18,28 +17,30 @@ def get(call: Call, arguments: IdArguments) -> Json:
     return call.wire(workspace).detail(workspace.get(arguments.id, call.ls.now()))
 
 
-def list_(call: Call, arguments: ListArguments) -> Json:
-    """A page of memories: by rank where a position is given, else newest first.
+async def list_(call: Call, arguments: ListArguments) -> Json:
+    """A page of memories: by rank where a position is given, else newest first, or what fits the text best.
 
     A page ends early where it would hold up everybody else: the next one begins behind what came.
     """
     at = call.at(arguments)
+    if arguments.text:
+        await at.workspace.searching.catch_up_slowly()
     request = ListRequest(
         file=at.file,
         position=at.position,
-        type=arguments.type,
-        tags=tuple(arguments.tags),
-        verdict=arguments.verdict,
+        filters=arguments.filters,
         layer=arguments.layer,
+        best=arguments.best,
         session_id=arguments.session_id,
         agent_id=arguments.agent_id,
-        text=arguments.text,
+        query=arguments.text,
         include_forgotten=arguments.include_forgotten,
         limit=arguments.limit,
         offset=arguments.offset,
     )
     page = at.workspace.list(request, call.ls.now())
-    return call.wire(at.workspace).page(replace(page, memories=_within_bounds(page.memories)))
+    kept = _within_bounds(page.memories)
+    return call.wire(at.workspace).page(page._replace(memories=kept, matches=page.matches[: len(kept)]))
 
 
 def _within_bounds(views: tuple[MemoryView, ...]) -> tuple[MemoryView, ...]:
