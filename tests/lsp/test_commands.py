@@ -340,7 +340,7 @@ async def test_status(ready, repository):
     [folder] = status["folders"]
     assert set(folder) == {
         "root", "files", "symbols", "memories", "verdicts", "skipped", "skippedTotal", "indexing", "graph",
-        "indexStopped", "restore",
+        "indexStopped", "restore", "meaning",
     }  # fmt: skip
     assert (folder["root"], folder["files"], folder["memories"]) == (str(repository), 2, 1)
     assert folder["verdicts"] == {"fresh": 1}

@@ -52,7 +52,8 @@ def run(
             on_progress=progress.show,
         )
         progress.clear()
-        view = workspace.recall(request, now())
+        meaning = workspace.embedding.similar_now(request.query or "")
+        view = workspace.recall(request, now(), meaning)
         if as_json:
             put_json(JsonForm(workspace).recall(view))
         else:

@@ -219,7 +219,7 @@ class SuggestionView(NamedTuple):
 
     @property
     def words(self) -> str:
-        """In words: `This may be about charge().`"""
+        """In words, as a sentence."""
         return f"This may be about {self.target.label}."
 
 

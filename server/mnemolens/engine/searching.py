@@ -17,7 +17,7 @@ from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.engine.offload import Slices
 from mnemolens.engine.show import Show
-from mnemolens.search.index import WordIndex
+from mnemolens.search.index import Found, Wanted, WordIndex
 from mnemolens.search.query import Filters, Query
 from mnemolens.search.shown import holds_phrase, marks_in, snippet
 from mnemolens.search.words import words_of_query
@@ -161,6 +161,11 @@ class Searching:
             accept=accepted if accept is not None or query.phrases else None,
         )
         return [Hit(one.key, one.score, _words(query, numbers, one.matched)) for one in found]
+
+    def nearest(self, wanted: Sequence[Wanted], limit: int, accept: Callable[[str], bool]) -> list[Found]:
+        """The memories that hold most of what is wanted, loosely, best first."""
+        self.catch_up()
+        return self._index.search(wanted, limit=limit, loose=True, accept=accept)
 
     def _with_phrases(
         self, phrases: Sequence[str], limit: int | None, accept: Callable[[str], bool] | None

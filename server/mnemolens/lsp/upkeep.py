@@ -23,6 +23,7 @@ GRAPH_AFTER_SECONDS = 5.0
 async def after_index(ls: MnemolensServer, folder: Folder) -> None:
     """Look for a copy to offer; start the graph when the first requests are answered."""
     workspace = folder.workspace
+    workspace.embedding.start()
     if not workspace.memory_ids():
         copy = await workspace.exchange.offer()
         if copy is not None:

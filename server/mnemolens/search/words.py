@@ -63,6 +63,11 @@ def words_of_query(text: str) -> tuple[str, ...]:
     return tuple(part for part in found if part not in _LITTLE_WORDS) or tuple(found)
 
 
+def is_little(word: str) -> bool:
+    """Whether the word says little in any text: `the`, `with`, `used`."""
+    return word in _LITTLE_WORDS
+
+
 def names_in_query(text: str) -> tuple[str, ...]:
     """The names of several parts in a query, as written: a memory that holds all of one fits better."""
     return tuple(

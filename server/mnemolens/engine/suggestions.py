@@ -1,0 +1,171 @@
+"""Code that a note may be about although it names none, offered and never linked by itself.
+
+Owns an index of what functions and classes say of themselves, and when likeness is enough for an offer: the
+best must be far ahead of the second, since the best alone is right half of the time. A refused offer is never
+made again. The index is made beside requests; until it is complete nothing is offered.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from mnemolens.core.events import Place, SuggestionRefuse
+from mnemolens.core.memories import Memory
+from mnemolens.core.symbols import FileSymbols, SymbolKey
+from mnemolens.core.views import PlaceView, SuggestionView
+from mnemolens.engine.code import Code
+from mnemolens.engine.links import Links
+from mnemolens.engine.offload import Slices
+from mnemolens.engine.searching import Searching
+from mnemolens.engine.show import Show
+from mnemolens.engine.write import Write
+from mnemolens.search.functions import FIELDS, USUAL_LENGTH, document, documents, wanted_by
+from mnemolens.search.index import Found, WordIndex
+from mnemolens.search.query import read_query
+from mnemolens.store.merge import MergedState
+
+log = logging.getLogger(__name__)
+
+MARGIN: Final = 0.35
+"""Share of its score that the best must be ahead: then it is right 6 times in 7 (`tests/bench/search.py`)."""
+_LEAST_WORDS: Final = 3
+"""Words that a note and the code must have in common."""
+_MAX_FUNCTIONS: Final = 150_000
+_MAX_NOTE: Final = 4_000
+"""Characters of a note that are compared."""
+
+
+class Suggestions:
+    """Offers for one folder."""
+
+    def __init__(
+        self, state: MergedState, links: Links, show: Show, code: Code, searching: Searching
+    ) -> None:
+        self._state = state
+        self._links = links
+        self._show = show
+        self._code = code
+        self._searching = searching
+        self._clear()
+        self._task: asyncio.Task[None] | None = None
+
+    def _clear(self) -> None:
+        self._index = WordIndex(FIELDS, USUAL_LENGTH)
+        self._files: dict[str, tuple[FileSymbols, tuple[str, ...]]] = {}
+        self._keys: dict[str, SymbolKey] = {}
+
+    # The index --------------------------------------------------------------------------------------------
+
+    def warm_up(self) -> None:
+        """Brings the index up to date beside requests, unless that is under way."""
+        if self._task is None and self._code.complete and self._stale():
+            self._task = asyncio.get_running_loop().create_task(self._read_slowly())
+
+    def catch_up(self) -> None:
+        """Brings the index up to date now."""
+        for file in self._stale():
+            self._read(file)
+
+    def close(self) -> None:
+        """Stops what is under way."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _read_slowly(self) -> None:
+        slices = Slices()
+        try:
+            for file in self._stale():
+                self._read(file)
+                await slices.pause()
+        except Exception:
+            log.exception("Reading functions for suggestions failed")
+        finally:
+            self._task = None
+
+    def _stale(self) -> list[str]:
+        """The files whose symbols are other ones than those that were read."""
+        index = self._code.index
+        changed = [file for file in index.files() if self._symbols_read(file) is not index.get(file)]
+        return [*changed, *(file for file in self._files if file not in index)]
+
+    def _symbols_read(self, file: str) -> FileSymbols | None:
+        known = self._files.get(file)
+        return None if known is None else known[0]
+
+    def _read(self, file: str) -> None:
+        for old in self._files.pop(file, (None, ()))[1]:
+            self._index.remove(old)
+            self._keys.pop(old, None)
+        symbols = self._code.index.get(file)
+        if symbols is None or len(self._keys) > _MAX_FUNCTIONS:
+            return
+        if self._index.wasted:
+            self._clear()
+        ids = []
+        for at, fields in documents(file, symbols, lambda span: self._code.text_in(file, span)):
+            key = self._code.index.key_at(file, at)
+            ids.append(key.id)
+            self._keys[key.id] = key
+            self._index.put(key.id, fields)
+        self._files[file] = (symbols, tuple(ids))
+
+    # Offers -----------------------------------------------------------------------------------------------
+
+    def for_note(self, memory: Memory, linked: Iterable[SymbolKey]) -> SuggestionView | None:
+        """The code that a note may be about; None where it is on a function already, or nothing is clear.
+
+        Args:
+            memory: the note, stored or not.
+            linked: what it is linked to.
+        """
+        if any(key.qualname for key in linked) or not self._keys:
+            return None
+        query = read_query(f"{memory.title}\n{memory.content[:_MAX_NOTE]}".replace(":", " "))
+        found = self._index.search(query.wanted()[0], limit=2, loose=True)
+        best = _clear_best(found)
+        if best is None:
+            return None
+        key = self._keys[best.key]
+        if self._state.suggestion_refused(memory.id, key):
+            return None
+        return SuggestionView(self._show.place(key), best.score)
+
+    def for_code(self, key: SymbolKey, now: datetime) -> tuple[Memory, PlaceView] | None:
+        """The memory on no code that may be about this; None where nothing is clear."""
+        symbols, at = self._code.index.get(key.file), self._code.index.position_of(key)
+        if symbols is None or at is None:
+            return None
+        fields = document(key.file, symbols, at, lambda span: self._code.text_in(key.file, span))
+        wanted = wanted_by(fields)
+
+        def fits(memory_id: str) -> bool:
+            memory = self._state.memory(memory_id)
+            return (
+                memory is not None
+                and memory.status == "active"
+                and (memory.expires_at is None or memory.expires_at > now)
+                and not self._links.links_of(memory_id)
+                and not self._state.anchors_of(memory_id)
+            )
+
+        best = _clear_best(self._searching.nearest(wanted, 2, fits))
+        memory = None if best is None else self._state.memory(best.key)
+        if memory is None or self._state.suggestion_refused(memory.id, key):
+            return None
+        return memory, self._show.place(key)
+
+    @staticmethod
+    def refuse(memory_id: str, key: SymbolKey) -> Write[None]:
+        """Never offers this place for this memory again."""
+        return Write((SuggestionRefuse(memory=memory_id, place=Place.of(key)),), lambda: None)
+
+
+def _clear_best(found: list[Found]) -> Found | None:
+    """The first, if it is far enough ahead of the second."""
+    if not found or found[0].matched.bit_count() < _LEAST_WORDS:
+        return None
+    second = found[1].score if len(found) > 1 else 0.0
+    return found[0] if found[0].score - second >= MARGIN * found[0].score else None

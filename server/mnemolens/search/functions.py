@@ -1,0 +1,61 @@
+"""Code as documents of words: what a function says of itself, to find it by a note, or a note by it.
+
+Owns which words of a definition count, and how much.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from mnemolens.core.symbols import CLASS_KINDS, FileSymbols, Range
+from mnemolens.search.index import Wanted
+from mnemolens.search.words import is_little, terms_of
+
+FIELDS: Final = {"name": 4.0, "head": 2.0, "docs": 1.5, "body": 1.0, "path": 1.0}
+USUAL_LENGTH: Final = 45
+_KINDS: Final = frozenset({"function", "method", "lambda"}) | CLASS_KINDS
+_MAX_DOCS: Final = 600
+_MAX_BODY: Final = 1_500
+"""Characters that count."""
+_MAX_WORDS: Final = 40
+_SATURATION: Final = 3.0
+
+
+def documents(
+    file: str, symbols: FileSymbols, text_in: Callable[[Range], bytes]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """(index of the symbol, its fields) of each function, method and class of a file.
+
+    Args:
+        file: its path.
+        symbols: what is in it.
+        text_in: the text of a range of the file.
+    """
+    for at, symbol in enumerate(symbols.symbols):
+        if symbol.kind in _KINDS:
+            yield at, document(file, symbols, at, text_in)
+
+
+def document(file: str, symbols: FileSymbols, at: int, text_in: Callable[[Range], bytes]) -> dict[str, str]:
+    """The fields of one definition; of a class's text only its head counts, as its members have their own."""
+    symbol, body = symbols.symbols[at], ""
+    if symbol.kind not in CLASS_KINDS:
+        body = text_in(symbols.ranges[at].definition)[: 4 * _MAX_BODY].decode("utf-8", "replace")
+    return {
+        "name": symbol.qualname,
+        "head": symbol.signature,
+        "docs": (symbol.docstring or "")[:_MAX_DOCS],
+        "body": body[:_MAX_BODY],
+        "path": file,
+    }
+
+
+def wanted_by(fields: dict[str, str]) -> list[Wanted]:
+    """What to look for among notes, to find those that may be about such a definition."""
+    counts: dict[str, float] = {}
+    for field, text in fields.items():
+        if field != "path":
+            for term in terms_of(text):
+                if not is_little(term):
+                    counts[term] = counts.get(term, 0.0) + FIELDS[field]
+    best = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MAX_WORDS]
+    return [Wanted(term, weight=count / (count + _SATURATION)) for term, count in best]
