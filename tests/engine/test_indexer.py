@@ -184,6 +184,21 @@ class TestRun:
         assert set(found) == {"a.py"}
         assert report.skipped == (Skipped("large.py", "108 bytes, more than index.maxFileBytes (100)"),)
 
+    @pytest.mark.parametrize(
+        ("choice", "files"),
+        [
+            ("typescript", {"a.ts", "b.tsx"}),
+            ("javascript", {"c.jsx"}),
+            ("go", {"d.go", "go.mod"}),
+            ("rust", {"e.rs"}),
+        ],
+    )
+    def test_a_choice_of_languages_brings_all_its_files(self, project, open_indexer, choice, files):
+        top = project()
+        for name in ("a.ts", "b.tsx", "c.jsx", "d.go", "go.mod", "e.rs"):
+            (top / name).write_text("")
+        assert set(index(open_indexer(languages=(choice,)))[0]) == files
+
     def test_gitignore_is_honoured(self, project, open_indexer):
         top = project(a_py="x = 1", gen__b_py="x = 1")
         (top / ".gitignore").write_text("gen/\n")

@@ -74,18 +74,27 @@ def file_rows(file: str, symbols: FileSymbols, facts: FileFacts) -> Rows:
     ids = [node_id(SymbolKey(file, s.qualname, s.ordinal)) for s in symbols.symbols]
     nodes: list[Row] = [_file_node(file_id, facts, symbols.language, has_error=symbols.partial)]
     rels: list[Row] = []
+    classes = {s.qualname: ids[n] for n, s in enumerate(symbols.symbols) if _holds_methods(s)}
     for number, symbol in enumerate(symbols.symbols):
         table, own = table_of(symbol), ids[number]
         nodes.append(_symbol_node(symbols, number, table, own))
         rels.append((_kind("DEFINED_IN", table, FILE), own, file_id))
-        if symbol.parent < 0:
+        parent = symbols.symbols[symbol.parent] if symbol.parent >= 0 else None
+        if parent is None:
             rels.append((_kind("CONTAINS", FILE, table), file_id, own))
-            continue
-        parent = symbols.symbols[symbol.parent]
-        rels.append((_kind("CONTAINS", table_of(parent), table), ids[symbol.parent], own))
-        if table == FUNCTION and parent.kind in CLASS_KINDS and parent.kind != "namespace":
-            rels.append((_kind("METHOD_OF", FUNCTION, CLASS), own, ids[symbol.parent]))
+        else:
+            rels.append((_kind("CONTAINS", table_of(parent), table), ids[symbol.parent], own))
+        if parent is not None and _holds_methods(parent):
+            owner: str | None = ids[symbol.parent]
+        else:  # methods of Go, Rust and C++ may stand beside their type
+            owner = classes.get(symbol.qualname.rpartition(".")[0]) if symbol.kind == "method" else None
+        if table == FUNCTION and owner is not None:
+            rels.append((_kind("METHOD_OF", FUNCTION, CLASS), own, owner))
     return Rows(tuple(nodes), tuple(rels))
+
+
+def _holds_methods(symbol: Symbol) -> bool:
+    return symbol.kind in CLASS_KINDS and symbol.kind != "namespace"
 
 
 def bare_file_rows(file: str, facts: FileFacts) -> Rows:

@@ -130,7 +130,11 @@ func (r *reader) typed(spec *ast.TypeSpec, first token.Pos, scope []string) {
 			kind = "interface"
 		}
 	}
-	r.read(spec.Type, r.add(scope, spec.Name.Name, kind, first, spec.End()))
+	path := r.add(scope, spec.Name.Name, kind, first, spec.End())
+	if spec.TypeParams != nil {
+		r.read(spec.TypeParams, path)
+	}
+	r.read(spec.Type, path)
 }
 
 func (r *reader) methods(kind *ast.InterfaceType, scope []string) {

@@ -98,7 +98,7 @@ class RawImport(NamedTuple):
 class Facts:
     """What one scope's own text says, nested definitions left out."""
 
-    __slots__ = ("attributes", "bound", "calls", "imports", "module_wide", "outer")
+    __slots__ = ("attributes", "bound", "calls", "imports", "module_wide", "outer", "types")
 
     def __init__(self) -> None:
         self.calls: dict[tuple[str, str | None], int] = {}
@@ -110,6 +110,39 @@ class Facts:
         """Names declared `global`."""
         self.attributes: set[str] = set()
         """Attributes set on the instance (`self.name = …`)."""
+        self.types: dict[str, set[str]] = {}
+        """What is said of the type of a name, or of `self.name`: ":Type" declared, "=expression", "?" unknown."""
+
+    def say(self, name: str, declared: str | None, value: str | None = "?") -> None:
+        """Note a name's declared type or its value, written as a receiver; None says nothing of it."""
+        said = f":{declared}" if declared else value if value in {None, "?"} else f"={value}"
+        if said:
+            self.types.setdefault(name, set()).add(said)
+
+    def typed(self) -> tuple[set[str], set[str]]:
+        """("name Type" or "name =expression" of what is known for sure; the same, and "name ?", of attributes)."""
+        names: set[str] = set()
+        attributes: set[str] = set()
+        elsewhere = self.outer | self.module_wide
+        for name, said in self.types.items():
+            known = [item for item in said if item.startswith(":")] or list(said)
+            of_self = name.startswith("self.")
+            if len(known) == 1 and known[0] != "?" and name not in elsewhere:
+                meant = known[0].removeprefix(":")
+                if of_self:
+                    meant = self._outside(meant)
+                (attributes if of_self else names).add(f"{name.removeprefix('self.')} {meant}")
+            elif of_self:
+                attributes.add(f"{name.removeprefix('self.')} ?")
+        return names, attributes
+
+    def _outside(self, meant: str) -> str:
+        """What is said of an attribute's type, as it is understood outside this scope."""
+        head = meant.removeprefix("=").partition(".")[0].removesuffix("()")
+        if not meant.startswith("=") or head not in self.bound or head in {"self", "this"}:
+            return meant
+        declared = [item for item in self.types.get(head, ()) if item.startswith(":")]
+        return declared[0][1:] if len(declared) == 1 and meant == f"={head}" else "?"
 
     def call(self, name: str, receiver: str | None) -> None:
         """Count one call."""

@@ -25,26 +25,59 @@ _STRINGS = frozenset({"string", "concatenated_string"})
 
 
 def dotted(node: Node | None) -> str | None:
-    """`a.b.c` for a chain of plain names, with `super()` and `Name()` allowed at its start, else None."""
+    """`a.b.c` for a chain of plain names, each perhaps called (`super().a`, `Name().b().c`), else None."""
     parts: list[str] = []
+    called = ""
     while node is not None:
-        if node.type == "attribute":
+        kind = node.type
+        if kind == "attribute":
             attribute = node.child_by_field_name("attribute")
             if attribute is None:
                 return None
-            parts.append(text_of(attribute))
+            parts.append(text_of(attribute) + called)
+            called = ""
             node = node.child_by_field_name("object")
-            continue
-        if node.type == "identifier":
-            parts.append(text_of(node))
+        elif kind == "identifier":
+            parts.append(text_of(node) + called)
             return ".".join(reversed(parts))
-        if node.type == "call":
-            function = node.child_by_field_name("function")
-            if function is not None and function.type == "identifier":
-                parts.append(text_of(function) + "()")
-                return ".".join(reversed(parts))
-        return None
+        elif kind == "call" and not called:
+            called = "()"
+            node = node.child_by_field_name("function")
+        elif kind in {"await", "parenthesized_expression"} and not called and node.named_child_count == 1:
+            node = node.named_children[0]
+        else:
+            return None
     return None
+
+
+_PLAIN = frozenset("str int float bool bytes object None Any dict list tuple set frozenset complex".split())
+_OPTIONAL = re.compile(
+    r"(?:\w+\.)?(?:Optional|ClassVar|Final|Annotated|Awaitable)\[\s*([\w.\"']+)(?:\[.*\])?\s*(?:,.*)?\]"
+)
+_NAMED_TYPE = re.compile(r"([A-Za-z_][\w.]*)(?:\[.*\])?")
+
+
+def _type_named(annotation: Node | None) -> str | None:
+    """The class that an annotation names, `None` besides and type arguments left out."""
+    if annotation is None or annotation.end_byte - annotation.start_byte > 200:
+        return None
+    text = text_of(annotation).strip("\"' ")
+    if "|" in text:
+        rest = [part.strip() for part in text.split("|") if part.strip() != "None"]
+        text = rest[0] if len(rest) == 1 else ""
+    if (found := _OPTIONAL.fullmatch(text)) is not None:
+        text = found[1].strip("\"'")
+    found = _NAMED_TYPE.fullmatch(text)
+    return found[1] if found is not None and found[1] not in _PLAIN else None
+
+
+def _value(node: Node | None) -> str | None:
+    """An assigned value as a receiver; "?" for what no rule follows, None for `None`."""
+    if node is None or node.type == "none":
+        return None
+    if node.type == "boolean_operator" and text_of(node.child_by_field_name("operator")) == "or":
+        node = node.child_by_field_name("right")  # `given or Default()`
+    return dotted(node) or "?"
 
 
 def _docstring(block: Node) -> tuple[Node, str] | None:
@@ -95,6 +128,7 @@ def _define_block(node: Node) -> Definition | None:
     children = node.children
     kind: SymbolKind = "class" if node.type == "class_definition" else "function"
     doc = _docstring(body)
+    returned = _type_named(node.child_by_field_name("return_type"))
     return Definition(
         kind=kind,
         name=text_of(name),
@@ -105,6 +139,7 @@ def _define_block(node: Node) -> Definition | None:
         bases=_bases(node.child_by_field_name("superclasses")) if kind == "class" else (),
         docstring=doc[1] if doc else None,
         silent=doc[0] if doc else None,
+        bound=frozenset({f"() {returned}"}) if returned else frozenset(),
     )
 
 
@@ -133,8 +168,10 @@ def bind_pattern(node: Node | None, facts: Facts) -> None:
         item = stack.pop()
         if item.type == "identifier":
             facts.bound.add(text_of(item))
+            facts.say(text_of(item), None)
         elif (name := _own_attribute(item)) is not None:
             facts.attributes.add(name)
+            facts.say(f"self.{name}", None)
         elif item.type not in {"attribute", "subscript", "call"}:
             stack.extend(item.named_children)
 
@@ -147,13 +184,20 @@ def _own_attribute(node: Node) -> str | None:
 
 def _visit_assignment(node: Node, facts: Facts) -> None:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    declared, value = _type_named(node.child_by_field_name("type")), _value(right)
     if left is not None and left.type == "attribute":
         name = _own_attribute(left)
+        if name is None:
+            return
+        facts.say(f"self.{name}", declared, value)
         # `self.f = wrap(self.f)` still means the method; a mere annotation sets nothing.
-        if name is not None and right is not None and not mentions(right, text_of(left)):
+        if right is not None and not mentions(right, text_of(left)):
             facts.attributes.add(name)
-        return
-    bind_pattern(left, facts)
+    elif left is not None and left.type == "identifier" and node.type == "assignment":
+        facts.bound.add(text_of(left))
+        facts.say(text_of(left), declared, value)
+    else:
+        bind_pattern(left, facts)
 
 
 def _visit_name(node: Node, facts: Facts) -> None:
@@ -161,17 +205,30 @@ def _visit_name(node: Node, facts: Facts) -> None:
 
 
 def _visit_target(node: Node, facts: Facts) -> None:
+    pattern = node.parent
+    in_with = pattern is not None and pattern.parent is not None and pattern.parent.type == "with_item"
     for child in node.named_children:
-        bind_pattern(child, facts)
+        if in_with and pattern is not None and child.type == "identifier":
+            value = dotted(pattern.named_children[0])
+            facts.bound.add(text_of(child))
+            facts.say(text_of(child), None, f"{value}.__enter__()" if value else "?")
+        else:
+            bind_pattern(child, facts)
 
 
 def _visit_parameters(node: Node, facts: Facts) -> None:
     for child in node.named_children:
         kind = child.type
-        if kind in {"default_parameter", "typed_default_parameter"}:
+        if kind in {"typed_parameter", "typed_default_parameter"}:
+            name = child.child_by_field_name("name") or child.named_children[0]
+            declared = _type_named(child.child_by_field_name("type"))
+            if declared and name.type == "identifier":
+                facts.bound.add(text_of(name))
+                facts.say(text_of(name), declared)
+            else:
+                bind_pattern(name, facts)
+        elif kind == "default_parameter":
             bind_pattern(child.child_by_field_name("name"), facts)
-        elif kind == "typed_parameter":
-            bind_pattern(child.named_children[0], facts)
         elif kind != "comment":
             bind_pattern(child, facts)
 

@@ -1,0 +1,90 @@
+"""What a class derives from or implements, in the deep languages; Go's is in `test_resolve_go.py`."""
+
+import pytest
+
+from mnemolens.codegraph.extract import extract
+from mnemolens.codegraph.index import CodeIndex
+from mnemolens.codegraph.languages import language_of
+from mnemolens.codegraph.resolve import bases_of
+from mnemolens.core.symbols import SymbolKey
+
+FILES = {
+    "a.ts": """
+        export interface I {}
+        export interface J<T> {}
+        export class A {}
+        export abstract class B<T> extends A {}
+        export namespace N { export class C {} export interface K {} }
+        export type T = {};
+        export default class D {}
+        """,
+    "again.ts": 'export { B as Again } from "./a"; export * from "./a";',
+    "b.ts": """
+        import D, { I, J as JJ, B, N, T } from "./a";
+        import * as all from "./a";
+        import { Again, A } from "./again";
+        class X extends B<string> implements I, JJ<number>, N.K, T {}
+        interface Y extends I, JJ<X>, all.I {}
+        class Z extends N.C {}
+        class W extends D {}
+        const V = class extends all.B<string> {};
+        class M extends mixin(B) {}
+        class R extends Again<string> implements Elsewhere {}
+        class S extends A {}
+        """,
+    "c.js": """
+        import D, { A } from "./a";
+        const r = require("./a");
+        class X extends A {}
+        class Y extends D {}
+        class Z extends r.A {}
+        X.Inner = class extends X {};
+        """,
+    "a.py": "class A: pass\nclass B(A): pass\n",
+    "p/__init__.py": "from .c import C\n",
+    "p/c.py": "class C: pass\n",
+    "b.py": (
+        "import a\nimport p.c\nfrom a import B as BB\nfrom p import C\nfrom typing import Generic\n"
+        "class X(BB, a.A): pass\n"
+        "class Y(C, Generic[T], metaclass=M): pass\n"
+        "class Z(p.c.C, list[int]): pass\n"
+        "class W(f(a.A)): pass\n"
+        "class V:\n    class In(X): pass\n    class Out(In): pass\n"
+    ),
+}
+
+EXPECTED = {
+    "b.ts::X": ["a.ts::B", "a.ts::I", "a.ts::J", "a.ts::N.K", "a.ts::T"],
+    "b.ts::Y": ["a.ts::I", "a.ts::J", "a.ts::I"],
+    "b.ts::Z": ["a.ts::N.C"],
+    "b.ts::W": ["a.ts::D"],
+    "b.ts::V": ["a.ts::B"],
+    "b.ts::M": [],
+    "b.ts::R": ["a.ts::B"],
+    "b.ts::S": ["a.ts::A"],
+    "a.ts::B": ["a.ts::A"],
+    "c.js::X": ["a.ts::A"],
+    "c.js::Y": ["a.ts::D"],
+    "c.js::Z": ["a.ts::A"],
+    "c.js::X.Inner": ["c.js::X"],
+    "b.py::X": ["a.py::B", "a.py::A"],
+    "b.py::Y": ["p/c.py::C"],
+    "b.py::Z": ["p/c.py::C"],
+    "b.py::W": [],
+    "b.py::V.In": ["b.py::X"],
+    "b.py::V.Out": ["b.py::V.In"],
+}
+
+
+@pytest.fixture(scope="module")
+def index():
+    index = CodeIndex()
+    for file, text in FILES.items():
+        index.put(file, extract(text.encode(), language_of(file)))
+    return index
+
+
+@pytest.mark.parametrize("key", EXPECTED)
+def test_bases(index, key):
+    file, _, name = key.partition("::")
+    assert [found.key.id for found in bases_of(index, SymbolKey(file, name))] == EXPECTED[key]
