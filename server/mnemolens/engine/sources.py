@@ -40,7 +40,7 @@ class Sources:
 
     Attributes:
         indexer: reads files; another one after the settings of the index changed.
-        progress: of the index being built, None while none is.
+        progress: of the index being built, None while none is; whoever asks for it says when all is done.
     """
 
     def __init__(
@@ -156,10 +156,7 @@ class Sources:
                 if file not in self._documents:
                     self._index(file, symbols)
 
-        try:
-            report = await self.indexer.run(put, progress, fresh=rebuild)
-        finally:
-            self.progress = None
+        report = await self.indexer.run(put, progress, fresh=rebuild)
         slices = Slices()
         for file in stale - indexed:
             if file not in self._documents:

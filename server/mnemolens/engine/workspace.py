@@ -83,6 +83,7 @@ from mnemolens.store.opened import OpenedFolder
 from mnemolens.store.symbols import SymbolCache
 
 if TYPE_CHECKING:
+    from mnemolens.engine.context import Context, Sketch
     from mnemolens.engine.exchange import Exchange
     from mnemolens.engine.graph_sync import GraphSync
     from mnemolens.engine.importing import Importing
@@ -398,6 +399,30 @@ class Workspace:
         total = self.settings.memory.budget.total if budget is None else budget
         return self._recall.recall(request, key, total, now, meaning)
 
+    def context(
+        self, file: str, position: Position | None, token_budget: int | None, now: datetime
+    ) -> "Context":
+        """What to know at a place, as Markdown within a budget; see `context.build`. Counts no access.
+
+        Raises:
+            InvalidArgument: there is no such file, or the budget is negative.
+        """
+        from mnemolens.engine.context import build
+
+        budget = self.settings.memory.budget.total if token_budget is None else token_budget
+        if budget < 0:
+            raise InvalidArgument("tokenBudget", f"must not be negative, not {budget}")
+        key = self._code.target(file, position)
+        request = RecallRequest(file=file, position=position, token_budget=budget)
+        return build(self._show.place(key), self.recall(request, now), self._code, budget)
+
+    def sketches(self, recalled: RecallView, token_budget: int | None) -> "tuple[Sketch, ...]":
+        """The code that recalled memories are on in a few words, within what is left of the budget."""
+        from mnemolens.engine.context import beside
+
+        budget = self.settings.memory.budget.total if token_budget is None else token_budget
+        return beside(recalled, self._code, budget)
+
     def find(self, file: str, name: str) -> Position:
         """Where the symbol of that name stands in the file; see `Glance.find`."""
         range_ = self._code.name_range(self._glance.find(self._sources.indexer, file, name))
@@ -529,6 +554,11 @@ class Workspace:
     def forget_session(self, session_id: str) -> Write[int]:
         """Hides all memories of a session; answers how many."""
         return self._sessions.forget_session(session_id, self._writing.author)
+
+    def restore_session(self, session_id: str, now: datetime) -> Write[int]:
+        """Brings the forgotten memories of a session back; answers how many."""
+        writes = [self._writing.restore(one, now) for one in self._sessions.forgotten(session_id)]
+        return Write(tuple(event for write in writes for event in write.events), lambda: len(writes))
 
     def forget_expired(self, now: datetime) -> Write[int]:
         """Hides all memories that have expired; answers how many."""
