@@ -40,10 +40,8 @@ test-extension: $(EXT)/node_modules/.ready
 e2e: package ## the installed .vsix in the real workbench, and Neovim
 	@tests/e2e/e2e.sh
 
-bench: $(VENV)/.ready ## the benchmark suite (QUICK=1 for a short one): a table and build/bench.json
+bench: $(VENV)/.ready ## all figures beside their targets, and build/bench.json (QUICK=1, COMPARE=former.json)
 	$(PY) tests/bench/bench.py $(if $(QUICK),--quick) $(if $(COMPARE),--compare $(COMPARE))
-	$(PY) tests/bench/graph.py $(if $(QUICK),--quick)
-	$(PY) tests/bench/api.py --functions $(if $(QUICK),20000,100000)
 
 lint: $(VENV)/.ready $(EXT)/node_modules/.ready ## ruff, mypy --strict, tsc, eslint
 	$(PY) -m ruff check .

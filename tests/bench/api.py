@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from lab import environ
 from made import Made, make_memories, make_project, note_on
 from measure import Figure, figure, say, seconds, show, timed
 
@@ -23,7 +24,16 @@ WAIT = "RETURN 1"
 """A query that needs nothing from the graph but that all that waits is written before."""
 
 
-def measure(root: Path, functions: int, memories: int, times: int) -> list[Figure]:
+def measure(functions: int, memories: int, times: int) -> list[Figure]:
+    """All figures, in a made project of its own."""
+    with tempfile.TemporaryDirectory(prefix="mnemolens-bench-", ignore_cleanup_errors=True) as place:
+        root = Path(place).resolve() / "made"
+        root.mkdir()
+        with environ({"MNEMOLENS_CACHE_DIR": str(Path(place) / "cache")}):
+            return _measure(root, functions, memories, times)
+
+
+def _measure(root: Path, functions: int, memories: int, times: int) -> list[Figure]:
     from mnemolens import CodeGraph, KuzuBackend, MemoryEntry, MemoryQuery
     from mnemolens.store.graph import GraphStore
 
@@ -78,7 +88,7 @@ def measure(root: Path, functions: int, memories: int, times: int) -> list[Figur
             ("retrieve 10", MemoryQuery(limit=10)),
             ("retrieve 10 of a session", MemoryQuery(limit=10, session_id="session-3")),
             ("retrieve 10 that hold two words", MemoryQuery(limit=10, content_search="idempotent compare")),
-            ("retrieve 10 after 5,000", MemoryQuery(limit=10, offset=5_000)),
+            ("retrieve 10 behind half", MemoryQuery(limit=10, offset=count // 2)),
         ):
             assert len(backend.retrieve_memories(query)) == 10
             taken = timed(lambda query=query: backend.retrieve_memories(query), times)
@@ -109,11 +119,7 @@ def main() -> int:
     parser.add_argument("--memories", type=int, default=10_000)
     parser.add_argument("--times", type=int, default=60)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="mnemolens-bench-", ignore_cleanup_errors=True) as place:
-        os.environ["MNEMOLENS_CACHE_DIR"] = str(Path(place) / "cache")
-        root = Path(place).resolve() / "made"
-        root.mkdir()
-        figures = measure(root, given.functions, given.memories, given.times)
+    figures = measure(given.functions, given.memories, given.times)
     show(figures)
     print(f"medians of {given.times}; {statistics.fmean(os.getloadavg()):.1f} other work", file=sys.stderr)
     return int(any(one.verdict == "TOO SLOW" for one in figures))

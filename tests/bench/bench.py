@@ -14,14 +14,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import answers
+import graph
 import indexing
 import notes
 import storms
 from lab import Lab
 from measure import Figure, read_json, say, show, write_json
 
+import api
+
 REPOSITORY = Path(__file__).resolve().parents[2]
-SUBJECTS = ("answers", "indexing", "storms", "notes")
+SUBJECTS = ("answers", "indexing", "storms", "notes", "graph", "api")
 
 
 def sizes(*, quick: bool) -> list[tuple[int, int]]:
@@ -38,6 +41,10 @@ def measured(lab: Lab, subject: str, django: Path | None) -> Iterable[Figure]:
         return indexing.measure(lab, made, django)
     if subject == "storms":
         return storms.measure(lab, *((40_000, 2_000) if lab.quick else made[-1]))
+    if subject == "graph":
+        return graph.measure(*((10_000, 1_000) if lab.quick else made[-1]))
+    if subject == "api":
+        return api.measure(*((2_000, 1_000, 40) if lab.quick else (20_000, 10_000, 60)))
     return notes.measure(lab)
 
 
