@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from mnemolens.core.markdown import escape, fence, inline_code, link, visible
+from mnemolens.core.markdown import coded, escape, fence, inline_code, link, visible
 
 RENDERER = MarkdownIt("gfm-like", {"html": True, "linkify": True})
 PLAIN_BLOCKS = {"p", "br"}
@@ -245,3 +245,18 @@ def test_link_has_our_target_and_any_label():
 def test_link_refuses_other_schemes(target):
     with pytest.raises(ValueError, match="no link to"):
         link("x", target)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("on `retry()`, called here", "on `retry()`, called here"),
+        ("in a_b.py", r"in a_b\.py"),
+        ("linked to “a*b”", r"linked to “a\*b”"),
+        ("one ` alone", r"one \` alone"),
+        ("`a` `b`", "`a` `b`"),
+        ("", ""),
+    ],
+)
+def test_coded_words(words, shown):
+    assert coded(words) == shown

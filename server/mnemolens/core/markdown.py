@@ -87,6 +87,23 @@ def inline_code(text: str) -> str:
     return f"{ticks}{padding}{text}{padding}{ticks}"
 
 
+def coded(text: str) -> str:
+    """Words in which code stands in backticks, on one line: code as code, all else as text.
+
+    Memory text may be among the words. Where its own backticks part it wrongly, it is still text or code.
+    """
+    parts = " ".join(visible(text).split()).split("`")
+    if len(parts) % 2 == 0:
+        parts[-2:] = ["`".join(parts[-2:])]  # the last one opens nothing
+    return "".join(inline_code(part) if number % 2 else _ends_kept(part) for number, part in enumerate(parts))
+
+
+def _ends_kept(text: str) -> str:
+    """`escape`, with a space at an end that it takes off."""
+    before, after = " " * text.startswith(" "), " " * (text.endswith(" ") and bool(text.strip()))
+    return f"{before}{escape(text, one_line=True)}{after}"
+
+
 def fence(code: str, info: str = "") -> str:
     """The text as a fenced block, with a fence longer than any inside; `info` is the language's name."""
     code = visible(code)

@@ -12,6 +12,7 @@ from mnemolens.codegraph.extract import extract
 from mnemolens.codegraph.index import CodeIndex
 from mnemolens.codegraph.languages import language_of
 from mnemolens.codegraph.languages.base import Language
+from mnemolens.codegraph.outline import Outline, outline
 from mnemolens.codegraph.resolve import resolve
 from mnemolens.codegraph.tokens import (
     birth_of,
@@ -202,6 +203,14 @@ class Code:
             return None
         text, language, symbols, index = found
         return birth_of(text, language, symbols, key.file, index, self.origin)
+
+    def outline(self, key: SymbolKey) -> Outline:
+        """What the symbol calls, raises and branches on; nothing where its text is gone."""
+        found = self._definition(key)
+        if found is None:
+            return Outline()
+        text, language, symbols, index = found
+        return outline(snippet_of(text, symbols, index), language, symbols.symbols[index].kind)
 
     def likeness(self, key: SymbolKey, fingerprints: Iterable[str]) -> float:
         """How alike the symbol's text now is to the nearest of the fingerprints, 0..1."""

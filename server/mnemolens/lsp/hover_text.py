@@ -42,7 +42,7 @@ def plain_hover(view: HoverView, now: datetime) -> str:
         lines = [
             f"{_title(item)} · {_verdict(item, _one_line)}",
             *_excerpt(item),
-            _about(item, now, _one_line, _one_line),
+            _about(item, item.on, item.why, now, _one_line),
         ]
         blocks.append("\n".join(lines))
     if view.hidden:
@@ -57,7 +57,8 @@ def command_link(label: str, command: str, argument: dict[str, str]) -> str:
 
 def _markdown_item(item: HoverItem, root: str | None, now: datetime) -> str:
     head = f"**{_escaped_line(_title(item))}** · {_verdict(item, _escaped_line)}"
-    foot = f"*{_about(item, now, _escaped_line, markdown.inline_code)}*"
+    foot = _about(item, markdown.inline_code(item.on), markdown.coded(item.why), now, _escaped_line)
+    foot = f"*{foot}*"
     if root is not None:
         argument = {"id": item.memory_id, "root": root}
         links = (
@@ -106,30 +107,14 @@ def _excerpt(item: HoverItem) -> list[str]:
     return kept
 
 
-def _about(item: HoverItem, now: datetime, show: Callable[[str], str], code: Callable[[str], str]) -> str:
+def _about(item: HoverItem, on: str, why: str, now: datetime, show: Callable[[str], str]) -> str:
     """What the memory is on, or else why it is shown, how often it was recalled, and whose it is."""
-    parts = [f"on {code(item.on)}" if item.own or not item.why else _reason(item.why, show, code)]
+    parts = [f"on {on}" if item.own or not why else why]
     if item.recalled:
         parts.append(recalled_words(item.recalled))
     when = age(item.created_at, now)
     parts.append(f"by {show(item.author)}, {when}" if item.author else when)
     return " · ".join(parts)
-
-
-def _reason(why: str, show: Callable[[str], str], code: Callable[[str], str]) -> str:
-    """A reason in which code stands in backticks; whatever else holds one comes out as text or code too."""
-    parts = why.split("`")
-    shown = (
-        code(part) if number % 2 and number < len(parts) - 1 else _spaced(part, show)
-        for number, part in enumerate(parts)
-    )
-    return "".join(shown)
-
-
-def _spaced(text: str, show: Callable[[str], str]) -> str:
-    """`show`, with the spaces at the ends that it takes off."""
-    before, after = " " * text.startswith(" "), " " * (text.endswith(" ") and bool(text.strip()))
-    return f"{before}{show(text)}{after}"
 
 
 def _more(hidden: int) -> str:
