@@ -139,6 +139,7 @@ async def test_results_have_the_keys_that_the_table_says(editor, tmp_path):
         "sessions": {},
         "agents": {},
         "session.forget": {"sessionId": "none"},
+        "session.restore": {"sessionId": "none"},
         "conflicts": {},
         "clusters": {},
         "graph.neighbors": there,

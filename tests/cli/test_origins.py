@@ -42,6 +42,10 @@ def test_a_session_is_forgotten_as_one(noted):
     (one, _) = [m["id"] for m in noted("list", "--all", "--session", "monday", "--json").json["memories"]]
     noted("restore", one)
     assert titles(noted, "--session", "monday") == ["Two"]
+    ran = noted("restore", "--session", "monday")
+    assert (ran.code, ran.out.split(";")[0]) == (0, "Restored: 1 memory")
+    assert titles(noted) == ["Three", "Two", "One"]
+    assert noted("restore", "--session", "monday").code == 1
 
 
 def test_without_any(shell):
@@ -52,7 +56,7 @@ def test_without_any(shell):
     assert not (shell.folder / ".git" / "mnemolens").exists()
 
 
-@pytest.mark.parametrize("arguments", [("forget",), ("forget", "7XK2M4QF", "--session", "monday")])
+@pytest.mark.parametrize("arguments", [("forget",), ("restore", "7XK2M4QF", "--session", "monday")])
 def test_wrong_use(noted, arguments):
     ran = noted(*arguments)
     assert ran.code == 2

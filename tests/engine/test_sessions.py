@@ -54,6 +54,9 @@ def test_forgetting_a_session_can_be_taken_back(folder):
     assert [view.id for view in folder.workspace.sessions(folder.now)] == ["tuesday"]
     folder.commit(folder.workspace.restore("one", folder.now))
     assert folder.workspace.session("monday", folder.now).memories == 1
+    assert folder.commit(folder.workspace.restore_session("monday", folder.now)) == 1
+    assert folder.workspace.session("monday", folder.now).memories == 2, "what has expired counts again"
+    assert folder.commit(folder.workspace.restore_session("monday", folder.now)) == 0
 
 
 def test_an_expired_memory_is_left_out_everywhere_and_can_be_brought_back(folder):

@@ -55,4 +55,7 @@ async def test_forgetting_a_session(ready, repository):
     await ready.run("memory.restore", {"id": one})
     assert await titles(ready, sessionId="monday") == ["One"]
     assert "One" in await ready.hover_text(here, 3, 5)
+    assert await ready.run("session.restore", {"sessionId": "monday"}) == {"restored": 1}
+    assert await titles(ready) == ["Three", "Two", "One"]
+    assert await ready.run("session.restore", {"sessionId": "monday"}) == {"restored": 0}
     assert await ready.refusal("session.forget", {}) == "sessionId: is missing"

@@ -279,43 +279,56 @@ _ids = typer.Argument(
 Ids = Annotated[list[str], _ids]
 
 
+IdsOrSession = Annotated[list[str] | None, _ids]
+WholeSession = Annotated[
+    str | None,
+    typer.Option(
+        "--session", metavar="ID", help="All memories of this session; `mnemolens sessions` lists them."
+    ),
+]
+
+
+def _of_session(
+    root: Path | None,
+    act: Literal["forget", "restore"],
+    ids: list[str] | None,
+    session: str | None,
+    *,
+    as_json: bool,
+) -> int:
+    if bool(ids) == (session is not None):
+        return fail("ID: name memories, or a --session, and not both")
+    if session is not None:
+        from mnemolens.cli import origins
+
+        return origins.change_session(root, act, session, as_json=as_json)
+    from mnemolens.cli import changing
+
+    return changing.set_status(root, act, ids or (), as_json=as_json)
+
+
 @command(
     app,
     _MEMORIES,
     ("mnemolens forget 7XK2M4QF", "mnemolens forget --session review-42"),
 )
 def forget(
-    memories: Annotated[list[str] | None, _ids] = None,
-    *,
-    session: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="All memories of this session (`mnemolens sessions` shows them)."),
-    ] = None,
-    as_json: Json = False,
-    root: Root = None,
+    memories: IdsOrSession = None, *, session: WholeSession = None, as_json: Json = False, root: Root = None
 ) -> int:
     """Hide memories; restore brings them back."""
-    if bool(memories) == (session is not None):
-        return fail("ID: name memories, or a --session, and not both")
-    if session is not None:
-        from mnemolens.cli import origins
-
-        return origins.forget_session(root, session, as_json=as_json)
-    from mnemolens.cli import changing
-
-    return changing.set_status(root, "forget", memories or (), as_json=as_json)
+    return _of_session(root, "forget", memories, session, as_json=as_json)
 
 
 @command(
     app,
     _MEMORIES,
-    ("mnemolens restore 7XK2M4QF",),
+    ("mnemolens restore 7XK2M4QF", "mnemolens restore --session review-42"),
 )
-def restore(memories: Ids, *, as_json: Json = False, root: Root = None) -> int:
-    """Bring forgotten memories back, or make done ones open again."""
-    from mnemolens.cli import changing
-
-    return changing.set_status(root, "restore", memories, as_json=as_json)
+def restore(
+    memories: IdsOrSession = None, *, session: WholeSession = None, as_json: Json = False, root: Root = None
+) -> int:
+    """Bring forgotten or expired memories back, or make done ones open again."""
+    return _of_session(root, "restore", memories, session, as_json=as_json)
 
 
 @command(

@@ -1,6 +1,7 @@
-"""`mnemolens sessions`, `agents` and `forget --session`: where memories came from, and a session as one."""
+"""`mnemolens sessions`, `agents`, `forget --session`, `restore --session`: where memories came from."""
 
 from pathlib import Path
+from typing import Literal
 
 from mnemolens.cli.session import now, opened
 from mnemolens.cli.terminal import Column, Screen, Span, note, one_line, put_json
@@ -31,20 +32,24 @@ def agents(root: Path | None, *, as_json: bool) -> int:
     return 0
 
 
-def forget_session(root: Path | None, given: str, *, as_json: bool) -> int:
-    """Hide all memories of a session; returns the exit code: 1 where it has none."""
+def change_session(root: Path | None, act: Literal["forget", "restore"], given: str, *, as_json: bool) -> int:
+    """Hide all memories of a session, or bring them back; returns the exit code: 1 where there are none."""
     with opened(root) as workspace:
         workspace.glance((), writing=True)
-        forgotten = workspace.commit_sync(workspace.forget_session(given))
+        if act == "forget":
+            changed = workspace.commit_sync(workspace.forget_session(given))
+        else:
+            changed = workspace.commit_sync(workspace.restore_session(given, now()))
+    word, other = ("forgotten", "restore") if act == "forget" else ("restored", "forget")
     if as_json:
-        put_json({"forgotten": forgotten})
-    elif forgotten:
-        memories = "1 memory" if forgotten == 1 else f"{forgotten} memories"
-        hint = f"; `mnemolens list --all --session {one_line(given)}` shows them, `restore` brings each back"
-        Screen().line(Span("Forgotten", "bold"), f": {memories}", Span(hint, "dim"))
+        put_json({word: changed})
+    elif changed:
+        memories = "1 memory" if changed == 1 else f"{changed} memories"
+        hint = f"; `mnemolens {other} --session {one_line(given)}` takes that back"
+        Screen().line(Span(word.capitalize(), "bold"), f": {memories}", Span(hint, "dim"))
     else:
-        note(f"no session {given!r} here; `mnemolens sessions` shows which there are")
-    return int(not forgotten)
+        note(f"nothing to {act} in a session {given!r}; `mnemolens sessions` shows which there are")
+    return int(not changed)
 
 
 def _table(kind: str, other: str, rows: list[tuple[SessionView | AgentView, tuple[str, ...]]]) -> None:

@@ -50,6 +50,15 @@ class Sessions:
         """Forgets all memories of a session, expired ones too; answers how many."""
         return self._forget((m for m in self._kept() if m.session_id == session_id), by)
 
+    def forgotten(self, session_id: str) -> tuple[str, ...]:
+        """The ids of a session's forgotten memories."""
+        found = (self._state.memory(one) for one in self._state.memories())
+        return tuple(
+            memory.id
+            for memory in found
+            if memory is not None and memory.session_id == session_id and memory.status == "forgotten"
+        )
+
     def forget_expired(self, now: datetime, by: str | None) -> Write[int]:
         """Forgets all memories that have expired; answers how many."""
         return self._forget((m for m in self._kept() if is_expired(m, now)), by)

@@ -162,7 +162,7 @@ class IdArguments(Arguments):
 
 
 class SessionArguments(Arguments):
-    """`session.forget`; and `import.undo`, since an import is a session too."""
+    """`session.forget` and `.restore`; and `import.undo`, since an import is a session too."""
 
     session_id: Id
 

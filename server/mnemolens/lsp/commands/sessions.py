@@ -1,4 +1,4 @@
-"""`mnemolens.sessions`, `.agents` and `.session.forget`: who remembered what, and in which session."""
+"""`mnemolens.sessions`, `.agents`, `.session.forget` and `.restore`: who remembered what, and when."""
 
 from mnemolens.core.views import Json
 from mnemolens.engine.json_form import agent, session
@@ -22,3 +22,10 @@ async def forget(call: Call, arguments: SessionArguments) -> Json:
     """Hide all memories of a session."""
     workspace = call.workspace(arguments)
     return {"forgotten": await workspace.commit_slowly(workspace.forget_session(arguments.session_id))}
+
+
+async def restore(call: Call, arguments: SessionArguments) -> Json:
+    """Bring the forgotten memories of a session back."""
+    workspace = call.workspace(arguments)
+    write = workspace.restore_session(arguments.session_id, call.ls.now())
+    return {"restored": await workspace.commit_slowly(write)}

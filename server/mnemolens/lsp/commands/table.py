@@ -87,6 +87,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("mnemolens.sessions", Arguments, sessions.sessions),
     Command("mnemolens.agents", Arguments, sessions.agents),
     Command("mnemolens.session.forget", SessionArguments, sessions.forget),
+    Command("mnemolens.session.restore", SessionArguments, sessions.restore),
     Command("mnemolens.conflicts", ConflictsArguments, memory_graph.conflicts),
     Command("mnemolens.clusters", ClustersArguments, memory_graph.clusters),
     Command("mnemolens.graph.neighbors", NeighborsArguments, graph.neighbors),
