@@ -47,6 +47,14 @@ export class Clicks {
       this.memories.offerRestore(found);
     } else if (command === SERVER_COMMANDS.confirm) {
       this.undo.say(`Still true: ${memoryTitle(found.memory)}`);
+    } else if (command === SERVER_COMMANDS.undoMove) {
+      this.undo.say(`Not its code: ${memoryTitle(found.memory)}`);
+    } else if (command === SERVER_COMMANDS.done) {
+      this.undo.say(`Done: ${memoryTitle(found.memory)}`);
+    } else if (command === SERVER_COMMANDS.snooze) {
+      this.undo.say(`Due again tomorrow: ${memoryTitle(found.memory)}`);
+    } else if (command === SERVER_COMMANDS.notNow) {
+      this.undo.say(`Not before the next start: ${memoryTitle(found.memory)}`);
     } else if (command === SERVER_COMMANDS.reanchor) {
       this.undo.say(`Attached here: ${memoryTitle(found.memory)}`);
     }

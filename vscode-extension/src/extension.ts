@@ -65,6 +65,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   register('mnemolens.showHere', async () => memories.showHere());
   register('mnemolens.openMemory', async (argument) => memories.open(argument));
   register('mnemolens.forgetHere', async () => memories.forgetHere());
+  register('mnemolens.due', async () => memories.due());
   register('mnemolens.purge', () => {
     memories.purge();
   });

@@ -1,8 +1,8 @@
 /** Finding memories and acting on them: search, those at the cursor, open, copy, confirm, attach, link, forget. */
 
 import * as vscode from 'vscode';
-import { memoryPlace, memoryTitle, purgeQuestion, purgeSaid } from './core/labels';
-import { SERVER_COMMANDS, type Memory, type MemoryDetail, type MemoryPage, type Place, type PurgeResult } from './core/protocol';
+import { memoryPlace, memoryTitle, placeLabel, plain, purgeQuestion, purgeSaid } from './core/labels';
+import { SERVER_COMMANDS, type DueNote, type Memory, type MemoryDetail, type MemoryPage, type Place, type PurgeResult } from './core/protocol';
 import { MemoryPick, type Found, type Offer, type PickAction } from './memoryPick';
 import type { Server } from './server';
 import { cursorTarget, rootOf, storeRoots, type Target } from './target';
@@ -57,6 +57,34 @@ export class Memories {
     }).show();
   }
 
+  /** Lists the memories that are due; Enter opens one, its buttons say what becomes of it. */
+  async due(): Promise<void> {
+    const notes = await Promise.all(
+      storeRoots().map(async (root) => {
+        const { due } = await this.server.run<{ due: DueNote[] }>(SERVER_COMMANDS.due, { ...root });
+        return due.map(({ memory, why }) => ({ memory, root, why }));
+      }),
+    );
+    const found = notes.flat();
+    if (found.length === 0) {
+      this.undo.say('No memory is due');
+      return;
+    }
+    new MemoryPick({
+      title: 'Memories that are due',
+      placeholder: 'Filter',
+      search: false,
+      load: async () => Promise.resolve(found),
+      places: async () => this.places(found),
+      actions: () => [
+        this.button('check', 'Done', SERVER_COMMANDS.done, 'Done'),
+        this.button('clock', 'Snooze until tomorrow', SERVER_COMMANDS.snooze, 'Due again tomorrow'),
+        this.button('bell-slash', 'Not now', SERVER_COMMANDS.notNow, 'Not before the next start'),
+      ],
+      accept: async (one) => this.openFound(one),
+    }).show();
+  }
+
   /** Lets the user pick which of some memories to open. */
   pickOf(ids: readonly string[], root: { root?: string }): void {
     const here = this.here();
@@ -94,6 +122,42 @@ export class Memories {
       await this.act(SERVER_COMMANDS.restore, found);
       return 'Remembered again';
     });
+  }
+
+  /** A button that runs a command on the memory alone, and what to say when it is done. */
+  private button(icon: string, tooltip: string, command: string, done: string): PickAction {
+    return {
+      icon,
+      tooltip,
+      act: async (found) => {
+        await this.act(command, found);
+        this.undo.say(done);
+      },
+    };
+  }
+
+  /** Lets the user pick where a memory's code has gone, of the places that may be it. */
+  private async pickCandidate(found: Found): Promise<void> {
+    const { anchors } = await this.server.run<MemoryDetail>(SERVER_COMMANDS.get, { id: found.memory.id, ...found.root });
+    const items = anchors.flatMap((anchor) =>
+      (anchor.candidates ?? []).map((candidate) => ({
+        label: placeLabel(candidate),
+        description: plain(candidate.file),
+        anchorId: anchor.id,
+        candidate: candidate.id,
+      })),
+    );
+    if (items.length === 0) {
+      this.undo.say('No code looks like it');
+      return;
+    }
+    const title = `Where is the code of “${memoryTitle(found.memory)}”?`;
+    const picked = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
+    if (picked !== undefined) {
+      const { anchorId, candidate } = picked;
+      await this.server.run(SERVER_COMMANDS.reanchor, { id: found.memory.id, ...found.root, anchorId, candidate });
+      this.undo.say(`Attached to ${picked.label}`);
+    }
   }
 
   private here(): Target {
@@ -185,32 +249,39 @@ export class Memories {
   private actions(memory: Memory, here: Target, linked: boolean): PickAction[] {
     const { uri, position } = here;
     /** A command on the memory, with the cursor's place, and what to say when it is done. */
-    const quietly = (icon: string, tooltip: string, command: string, done: string, atCursor: boolean): PickAction => ({
+    const quietly = (icon: string, tooltip: string, command: string, done: string): PickAction => ({
       icon,
       tooltip,
       act: async (found) => {
-        const place = atCursor ? { uri, position } : found.root;
-        await this.server.run(command, { id: found.memory.id, ...place });
+        await this.server.run(command, { id: found.memory.id, uri, position });
         this.undo.say(done);
       },
     });
     const actions: PickAction[] = [];
-    if (memory.verdict === 'drifted' || memory.verdict === 'moved') {
-      actions.push(quietly('pass', 'Still true', SERVER_COMMANDS.confirm, 'Still true', false));
+    if (memory.verdict === 'drifted') {
+      actions.push(this.button('pass', 'Still true', SERVER_COMMANDS.confirm, 'Still true'));
+    } else if (memory.verdict === 'moved') {
+      actions.push(
+        this.button('pass', 'It moved here', SERVER_COMMANDS.confirm, 'It moved here'),
+        this.button('discard', 'Undo the move', SERVER_COMMANDS.undoMove, 'Not its code'),
+      );
+    } else if (memory.verdict === 'lost' || memory.verdict === 'ambiguous') {
+      const act: PickAction['act'] = async (found) => this.pickCandidate(found);
+      actions.push({ icon: 'list-selection', tooltip: 'Pick where its code is now', act });
     }
     if (memory.type === 'prospective') {
-      actions.push(quietly('check', 'Done', SERVER_COMMANDS.done, 'Done', false));
+      actions.push(this.button('check', 'Done', SERVER_COMMANDS.done, 'Done'));
     }
     if (uri !== undefined) {
       if (linked) {
         const { unlink } = SERVER_COMMANDS;
-        actions.push(quietly('debug-disconnect', 'Take off this code', unlink, 'Not linked here any more', true));
+        actions.push(quietly('debug-disconnect', 'Take off this code', unlink, 'Not linked here any more'));
       } else if (memory.verdict === 'lost' || memory.verdict === 'ambiguous' || memory.verdict === 'unanchored') {
         const { reanchor } = SERVER_COMMANDS;
-        actions.push(quietly('pin', 'Attach to the code at the cursor', reanchor, 'Attached here', true));
+        actions.push(quietly('pin', 'Attach to the code at the cursor', reanchor, 'Attached here'));
       } else {
         const { link } = SERVER_COMMANDS;
-        actions.push(quietly('link', 'Link to the code at the cursor too', link, 'Linked here as well', true));
+        actions.push(quietly('link', 'Link to the code at the cursor too', link, 'Linked here as well'));
       }
     }
     actions.push(

@@ -11,6 +11,7 @@ describe('the manifest', () => {
   it("contributes the palette's commands and none of the server's", () => {
     assert.deepEqual(contributed.sort(), [
       'mnemolens.capture',
+      'mnemolens.due',
       'mnemolens.forgetHere',
       'mnemolens.openMemory',
       'mnemolens.purge',

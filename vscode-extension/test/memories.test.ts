@@ -165,7 +165,9 @@ describe('what can be done with a memory in a list', () => {
     const linkable = 'Link to the code at the cursor too';
     assert.deepEqual(await tooltips({}), [linkable, 'Copy', 'Forget']);
     assert.deepEqual(await tooltips({ verdict: 'drifted' }), ['Still true', linkable, 'Copy', 'Forget']);
-    assert.deepEqual(await tooltips({ verdict: 'lost' }), ['Attach to the code at the cursor', 'Copy', 'Forget']);
+    assert.deepEqual(await tooltips({ verdict: 'moved' }), ['It moved here', 'Undo the move', linkable, 'Copy', 'Forget']);
+    const lost = ['Pick where its code is now', 'Attach to the code at the cursor', 'Copy', 'Forget'];
+    assert.deepEqual(await tooltips({ verdict: 'lost' }), lost);
     assert.deepEqual(await tooltips({ type: 'prospective' }), ['Done', linkable, 'Copy', 'Forget']);
     clean();
     assert.deepEqual(await tooltips({}), ['Copy', 'Forget']);
@@ -187,6 +189,31 @@ describe('what can be done with a memory in a list', () => {
       argument: { id: 'a', uri: 'file:///code/shop/billing.py', position: { line: 6, character: 4 } },
     });
     assert.deepEqual(said, ['Attached here']);
+  });
+});
+
+describe('memories that are due', () => {
+  it('are listed, and put off', async () => {
+    const { undo, said } = undoOf();
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.due]: () => ({ due: [{ memory: memory('a'), why: 'its time has come' }] }),
+      [SERVER_COMMANDS.get]: get,
+      [SERVER_COMMANDS.snooze]: () => ({ memory: memory('a') }),
+    });
+    await new Memories(server, undo).due();
+    await settle();
+    const tooltips = list().items[0]?.buttons.map(({ tooltip }) => tooltip);
+    assert.deepEqual(tooltips, ['Done', 'Snooze until tomorrow', 'Not now']);
+    list().press(0, 'Snooze until tomorrow');
+    await settle();
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.snooze, argument: { id: 'a' } });
+    assert.deepEqual(said, ['Due again tomorrow']);
+  });
+
+  it('may be none', async () => {
+    const { undo, said } = undoOf();
+    await new Memories(serverOf({ [SERVER_COMMANDS.due]: () => ({ due: [] }) }).server, undo).due();
+    assert.deepEqual([said, opened.lists], [['No memory is due'], []]);
   });
 });
 

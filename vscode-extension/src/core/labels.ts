@@ -111,6 +111,9 @@ export function memoryPlace(detail: Pick<MemoryDetail, 'anchors' | 'links'>): Pl
 /** The second line of a pick: verdict and place, and the content's beginning where the title does not say it. */
 export function memoryDetail(memory: Memory, place: Place | undefined): string {
   const parts = [memory.status === 'forgotten' ? 'forgotten' : verdictLabel(memory.verdict)];
+  if (memory.fromBranch !== undefined) {
+    parts.push(`from ${memory.fromBranch.includes(' ') ? '' : 'branch '}${plain(memory.fromBranch, 60)}`);
+  }
   if (place !== undefined) {
     parts.push(`on ${placeLabel(place)}${place.qualname === '' ? '' : ` in ${plain(place.file)}`}`);
   }

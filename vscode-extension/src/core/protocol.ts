@@ -13,6 +13,9 @@ export const SERVER_COMMANDS = {
   forget: 'mnemolens.memory.forget',
   restore: 'mnemolens.memory.restore',
   done: 'mnemolens.memory.done',
+  due: 'mnemolens.memory.due',
+  snooze: 'mnemolens.memory.snooze',
+  notNow: 'mnemolens.memory.notNow',
   access: 'mnemolens.memory.access',
   confirm: 'mnemolens.memory.confirm',
   undoMove: 'mnemolens.memory.undoMove',
@@ -77,12 +80,22 @@ export interface Memory {
   verdict: Verdict;
   author?: string | null;
   createdAt: string;
+  /** The branch it was written on, where that is not part of what is checked out. */
+  fromBranch?: string;
 }
 
 export interface Anchor {
   id: string;
   at: Place | null;
   verdict: Verdict;
+  /** Where its code may have gone. */
+  candidates?: (Place & { score: number })[];
+}
+
+/** A memory that is due, and why, in words. */
+export interface DueNote {
+  memory: Memory;
+  why: string;
 }
 
 export interface CaptureResult {
