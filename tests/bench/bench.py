@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import answers
+import editing
 import graph
 import indexing
 import notes
@@ -24,7 +25,7 @@ from measure import Figure, read_json, say, show, write_json
 import api
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SUBJECTS = ("answers", "indexing", "storms", "notes", "graph", "api")
+SUBJECTS = ("answers", "indexing", "editing", "storms", "notes", "graph", "api")
 
 
 def sizes(*, quick: bool) -> list[tuple[int, int]]:
@@ -39,6 +40,8 @@ def measured(lab: Lab, subject: str, django: Path | None) -> Iterable[Figure]:
         return answers.measure(lab, made)
     if subject == "indexing":
         return indexing.measure(lab, made, django)
+    if subject == "editing":
+        return editing.measure(lab, *((10_000, 1_000) if lab.quick else made[-1]))
     if subject == "storms":
         return storms.measure(lab, *((40_000, 2_000) if lab.quick else made[-1]))
     if subject == "graph":
