@@ -18,6 +18,7 @@ import editing
 import graph
 import indexing
 import notes
+import ranking
 import storms
 from lab import Lab
 from measure import Figure, read_json, say, show, write_json
@@ -25,7 +26,7 @@ from measure import Figure, read_json, say, show, write_json
 import api
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SUBJECTS = ("answers", "indexing", "editing", "storms", "notes", "graph", "api")
+SUBJECTS = ("answers", "indexing", "editing", "storms", "notes", "graph", "api", "ranking")
 
 
 def sizes(*, quick: bool) -> list[tuple[int, int]]:
@@ -48,6 +49,8 @@ def measured(lab: Lab, subject: str, django: Path | None) -> Iterable[Figure]:
         return graph.measure(*((10_000, 1_000) if lab.quick else made[-1]))
     if subject == "api":
         return api.measure(*((2_000, 1_000, 40) if lab.quick else (20_000, 10_000, 60)))
+    if subject == "ranking":
+        return ranking.measure([memories for memories, _ in made], 100 if lab.quick else 300)
     return notes.measure(lab)
 
 

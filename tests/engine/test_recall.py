@@ -288,7 +288,8 @@ def test_without_a_budget_the_setting_counts(tmp_path):
     folder.remember("word one", title="first", importance=0.9)
     folder.remember("word two three", title="second")
     folder.remember("word two", title="third", importance=0.3)
-    assert titles(recalled(folder, "word")) == ["first", "second"]
+    # Of 5 tokens core has 2, active 1, long-term 1; what a layer leaves goes on to the next.
+    assert titles(recalled(folder, "word")) == ["first", "third"]
     folder.close()
 
 

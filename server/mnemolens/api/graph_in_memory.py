@@ -19,8 +19,10 @@ class InMemoryGraph:
 
     def __init__(self) -> None:
         self._nodes: dict[str, MemoryGraphNodeMeta] = {}
-        self._edges: dict[_Key, MemoryEdge] = {}
+        self._numbers: dict[str, int] = {}  # of each node, in the order in which they were added
+        self._edges: dict[_Key, tuple[MemoryEdge, int, int]] = {}  # with the numbers of its ends
         self._at: dict[str, dict[_Key, tuple[str, float]]] = {}  # node -> edge -> (other end, weight)
+        self._next = 0
 
     def meta(self, node_id: str) -> MemoryGraphNodeMeta | None:
         """A node's metadata; None where there is no such node."""
@@ -30,12 +32,16 @@ class InMemoryGraph:
         """Adds nodes, or gives those that are there other metadata."""
         for node_id, meta in nodes.items():
             self._nodes[node_id] = meta
-            self._at.setdefault(node_id, {})
+            if node_id not in self._at:
+                self._at[node_id] = {}
+                self._numbers[node_id] = self._next
+                self._next += 1
 
     def drop_node(self, node_id: str) -> int:
         """Takes a node and its edges out; how many nodes that were."""
         if self._nodes.pop(node_id, None) is None:
             return 0
+        del self._numbers[node_id]
         for key, (other, _) in self._at.pop(node_id).items():
             del self._edges[key], self._at[other][key]
         return 1
@@ -47,7 +53,7 @@ class InMemoryGraph:
         for edge in edges:
             source, target = edge.source_id, edge.target_id
             key = (source, target, edge.type)
-            self._edges[key] = edge
+            self._edges[key] = (edge, self._numbers[source], self._numbers[target])
             self._at[source][key] = (target, edge.weight)
             self._at[target][key] = (source, edge.weight)
 
@@ -62,7 +68,7 @@ class InMemoryGraph:
 
     def edges_of(self, node_id: str) -> list[MemoryEdge]:
         """The edges from and to a node, in the order in which they were made."""
-        return [self._edges[key] for key in self._at.get(node_id, ())]
+        return [self._edges[key][0] for key in self._at.get(node_id, ())]
 
     def together(self, node_ids: Sequence[str], rate: float, now_ms: float) -> None:
         """Strengthens the connection of every two of these nodes, up to 1; nothing where one is unknown."""
@@ -72,7 +78,7 @@ class InMemoryGraph:
             for second in node_ids[place + 1 :]:
                 source, target = sorted((first, second))
                 known = self._edges.get((source, target, kind))
-                weight, made = (0.0, now_ms) if known is None else (known.weight, known.created_at)
+                weight, made = (0.0, now_ms) if known is None else (known[0].weight, known[0].created_at)
                 self.put_edges([MemoryEdge(source, target, kind, min(1.0, weight + rate), made)])
 
     def spread(self, seeds: Iterable[str], params: Spreading) -> Spread[str]:
@@ -80,10 +86,10 @@ class InMemoryGraph:
         at = self._at
         return spread([seed for seed in seeds if seed in at], lambda node: at[node].values(), params)
 
-    def clusters(self, min_size: int) -> list[Cluster[str]]:
+    def clusters(self, min_size: int) -> list[Cluster]:
         """Nodes that are connected with each other, in the order in which they were added."""
-        links = ((edge.source_id, edge.target_id, edge.weight) for edge in self._edges.values())
-        return clusters(self._nodes, links, min_size)
+        edges = ((source, target, edge.weight) for edge, source, target in self._edges.values())
+        return clusters(self._numbers, edges, min_size)
 
     def counts(self) -> tuple[int, int]:
         """How many nodes, and how many edges."""

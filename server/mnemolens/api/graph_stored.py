@@ -61,7 +61,7 @@ class StoredGraph:
         """Spreads activation."""
         return self._read(lambda graph: graph.spread(seeds, params))
 
-    def clusters(self, min_size: int) -> list[Cluster[str]]:
+    def clusters(self, min_size: int) -> list[Cluster]:
         """Memories that are connected with each other, in the order of their oldest."""
         return self._read(lambda graph: graph.clusters(min_size))
 

@@ -41,13 +41,7 @@ class EdgeGraph:
 
     def has_node(self, node_id: str) -> bool:
         """Whether there is such a node."""
-        memory = self._state.memory(node_id)
-        if memory is None:
-            return self._state.node(node_id) is not None
-        if memory.status == "forgotten":
-            return False
-        # A memory that was taken out is in again as soon as something is connected with it.
-        return not self._state.is_node_dropped(node_id) or bool(self._state.edges_of(node_id))
+        return self._state.is_node(node_id)
 
     def nodes(self) -> list[str]:
         """All nodes, the oldest first."""
@@ -92,14 +86,20 @@ class EdgeGraph:
             raise NotFound(f"id: no memory {node_id!r}")
         return self.edges_of(node_id, CONTRADICTS)
 
-    def clusters(self, min_size: int = 2) -> list[Cluster[str]]:
+    def clusters(self, min_size: int = 2) -> list[Cluster]:
         """Memories that are connected with each other, in the order of their oldest."""
-        links = ((edge.source_id, edge.target_id, edge.weight) for edge in self.edges())
-        return clusters(self.nodes(), links, min_size)
+        numbers = {node: number for number, node in enumerate(self.nodes())}
+        edges = (
+            (number, numbers[edge.target_id], edge.weight)
+            for node, number in numbers.items()
+            for edge in self.edges_of(node)
+            if edge.source_id == node
+        )
+        return clusters(numbers, edges, min_size)
 
-    def neighbours(self, node_id: str) -> list[tuple[str, float]]:
+    def neighbours(self, node_id: str) -> Sequence[tuple[str, float]]:
         """What is connected with a node, in either direction, each with the edge's weight."""
-        return [(other_end(edge, node_id), edge.weight) for edge in self.edges_of(node_id)]
+        return self._state.neighbours_of(node_id)
 
     def spread(self, seeds: Iterable[str], params: Spreading) -> Spread[str]:
         """Spreads activation from these nodes; those that are none are passed over."""

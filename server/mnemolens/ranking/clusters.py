@@ -1,17 +1,16 @@
 """Clusters: the connected parts of a graph, what stands in the middle of each, and how tightly it is knit.
 
-One pass over the edges with union-find (path halving, union by size), one over the nodes.
+One pass over the edges with union-find (path halving, union by size), one over the nodes. Edges name their
+ends by number: with hundreds of thousands of them, looking texts up would take most of the time.
 """
 
-from collections.abc import Hashable, Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
-
-N = TypeVar("N", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster(Generic[N]):
+class Cluster:
     """A connected part of a graph.
 
     Attributes:
@@ -20,48 +19,58 @@ class Cluster(Generic[N]):
         density: share of the ordered pairs of members that an edge connects, 0..1; 0 for a single member.
     """
 
-    centroid: N
-    members: tuple[N, ...]
+    centroid: str
+    members: tuple[str, ...]
     density: float
 
 
-def clusters(nodes: Iterable[N], edges: Iterable[tuple[N, N, float]], min_size: int = 2) -> list[Cluster[N]]:
+def clusters(
+    nodes: Mapping[str, int], edges: Iterable[tuple[int, int, float]], min_size: int = 2
+) -> list[Cluster]:
     """The connected parts, in the order of their first nodes.
 
     Args:
-        nodes: each once.
-        edges: (source, target, weight), between nodes; several of one pair count once for the density.
+        nodes: each with a number of its own, from 0 on.
+        edges: (number of the source, of the target, weight); several of one pair count once for the density.
         min_size: members that a part must have.
     """
-    parent: dict[N, N] = {node: node for node in nodes}
-    strength: dict[N, float] = dict.fromkeys(parent, 0.0)
-    size: dict[N, int] = dict.fromkeys(parent, 1)
-    pairs: set[tuple[N, N]] = set()
-
-    def root(node: N) -> N:
-        while parent[node] != node:
-            parent[node] = node = parent[parent[node]]
-        return node
-
+    room = max(nodes.values(), default=-1) + 1
+    parent = list(range(room))
+    size = [1] * room
+    strength = [0.0] * room
+    pairs: set[int] = set()  # as one number each: of these the garbage collector keeps no track
     for source, target, weight in edges:
-        strength[source] += weight
-        strength[target] += weight
-        pairs.add((source, target))
-        first, second = root(source), root(target)
+        first, second = source, target
+        strength[first] += weight
+        strength[second] += weight
+        pairs.add(first * room + second)
+        while parent[first] != first:
+            parent[first] = first = parent[parent[first]]
+        while parent[second] != second:
+            parent[second] = second = parent[parent[second]]
         if first != second:
             if size[first] < size[second]:
                 first, second = second, first
             parent[second] = first
             size[first] += size[second]
-    members: dict[N, list[N]] = {}
-    for node in parent:
-        members.setdefault(root(node), []).append(node)
-    inside: dict[N, int] = dict.fromkeys(members, 0)
-    for source, _ in pairs:
-        inside[root(source)] += 1
+    groups: dict[int, list[str]] = {}
+    for node, number in nodes.items():
+        while parent[number] != number:
+            number = parent[number]  # noqa: PLW2901 - it climbs
+        groups.setdefault(number, []).append(node)
+    connected: Counter[int] = Counter()
+    for pair in pairs:
+        number = pair // room
+        while parent[number] != number:
+            number = parent[number]
+        connected[number] += 1
     return [
-        Cluster(max(group, key=strength.__getitem__), tuple(group), _density(len(group), inside[head]))
-        for head, group in members.items()
+        Cluster(
+            max(group, key=lambda node: strength[nodes[node]]),
+            tuple(group),
+            _density(len(group), connected[root]),
+        )
+        for root, group in groups.items()
         if len(group) >= min_size
     ]
 

@@ -4,6 +4,7 @@ Owns the arithmetic of budgets alone; weights are `ranking.decay`'s, relevance i
 """
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from mnemolens.core.memories import Layer
@@ -41,10 +42,15 @@ class Item(NamedTuple):
     tokens: int
 
 
+_KEY, _WEIGHT = attrgetter("key"), attrgetter("weight")
+
+
 def by_layer(items: Iterable[Item]) -> dict[Layer, list[Item]]:
     """The items of each layer, the heaviest first, ties by key."""
+    ordered = sorted(items, key=_KEY)
+    ordered.sort(key=_WEIGHT, reverse=True)  # which keeps the order of equal ones
     found: dict[Layer, list[Item]] = {layer: [] for layer in LAYERS}
-    for item in sorted(items, key=lambda item: (-item.weight, item.key)):
+    for item in ordered:
         found[item.layer].append(item)
     return found
 

@@ -173,6 +173,7 @@ class MergedState:
         self._memory_cache: dict[str, Memory | None] = {}
         self._anchors_cache: dict[str, tuple[Anchor, ...]] = {}
         self._edges_cache: dict[str, tuple[MemoryEdge, ...]] = {}
+        self._neighbours_cache: dict[str, tuple[tuple[str, float], ...]] = {}
         self._touched: set[str] = set()
         self._apply_op: Mapping[type, Callable[[Event, str, Any], None]] = {
             MemoryPut: self._memory_put,
@@ -212,6 +213,9 @@ class MergedState:
             self._memory_cache.pop(memory_id, None)
             self._anchors_cache.pop(memory_id, None)
             self._edges_cache.pop(memory_id, None)
+            self._neighbours_cache.pop(memory_id, None)
+            for key in self._edges_at.get(memory_id, ()):  # one that is forgotten is nobody's neighbour
+                self._neighbours_cache.pop(_other(key, memory_id), None)
         return frozenset(touched)
 
     def _memory_put(self, event: Event, stamp: str, data: MemoryPut) -> None:
@@ -414,6 +418,28 @@ class MergedState:
             cached = self._edges_cache[memory_id] = tuple(edge for edge in built if edge is not None)
         return cached
 
+    def neighbours_of(self, node_id: str) -> tuple[tuple[str, float], ...]:
+        """The other ends of a node's edges, as far as they are nodes, each with the edge's weight."""
+        cached = self._neighbours_cache.get(node_id)
+        if cached is None:
+            ends = ((_other(edge, node_id), edge.weight) for edge in self.edges_of(node_id))
+            cached = tuple((other, weight) for other, weight in ends if self.is_node(other))
+            self._neighbours_cache[node_id] = cached
+        return cached
+
+    def is_node(self, node_id: str) -> bool:
+        """Whether the memory graph has the node: a memory that is not forgotten, or one with metadata.
+
+        A memory that was taken out of the graph is in it again as soon as something is connected with it.
+        """
+        memory = self.memory(node_id)
+        if memory is None:
+            return self.node(node_id) is not None
+        if memory.status == "forgotten":
+            return False
+        register = self._nodes.get(node_id)
+        return register is None or register[_VALUE] is not None or bool(self.edges_of(node_id))
+
     def node(self, node_id: str) -> Mapping[str, Any] | None:
         """Metadata of a node of the memory graph; None for unknown and dropped ones."""
         register = self._nodes.get(node_id)
@@ -424,11 +450,6 @@ class MergedState:
     def nodes(self) -> Iterator[str]:
         """Ids of the nodes that have metadata of their own; memories without are not among them."""
         return (node_id for node_id in list(self._nodes) if self.node(node_id) is not None)
-
-    def is_node_dropped(self, node_id: str) -> bool:
-        """Whether the node was taken out of the memory graph and not put back."""
-        register = self._nodes.get(node_id)
-        return register is not None and register[_VALUE] is None
 
     def link_dropped(self, memory_id: str, evidence_text: str, name: str) -> bool:
         """Whether the user refused that this text of the memory means the symbol with the id `name`."""
@@ -564,6 +585,14 @@ def _edge_key(source: str, target: str, edge_type: str) -> _EdgeKey:
     if edge_type == CO_ACTIVATED and target < source:
         source, target = target, source
     return _EdgeKey(source, target, edge_type)
+
+
+def _other(edge: _EdgeKey | MemoryEdge, node_id: str) -> str:
+    """The end of an edge that is not this node."""
+    source, target = (
+        (edge.source, edge.target) if isinstance(edge, _EdgeKey) else (edge.source_id, edge.target_id)
+    )
+    return target if source == node_id else source
 
 
 def _author(data: object) -> str | None:

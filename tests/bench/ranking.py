@@ -1,0 +1,184 @@
+"""What ranking costs as the number of memories grows: spreading activation, clusters, weights.
+
+    python tests/bench/ranking.py [--sizes 1000 10000 100000] [--times 300]
+
+Graphs have five random edges for each memory (so ten ends each), of random type and weight, as the golden
+graph of the tests has. Nothing here waits for anything, so processor time is measured: other work on the
+machine shows less in it. Growth is from the smallest to the largest size; n log n is said beside it.
+"""
+
+import argparse
+import math
+import random
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from measure import Figure, figure, say, show
+
+SUBJECT = "ranking"
+EDGES = 5
+SEEDS = 5
+NOW = 1_790_000_000.0
+
+
+def measure(sizes: Sequence[int], times: int, most_stored: int = 10_000) -> list[Figure]:
+    """All figures in all sizes.
+
+    Args:
+        sizes: memories, from few to many.
+        times: how often what takes milliseconds is measured.
+        most_stored: memories of the largest graph that is also made of journal events, which takes a while.
+    """
+    found: list[Figure] = []
+    for size in sizes:
+        dice = random.Random(size)
+        edges = [
+            (f"m{one}", f"m{other}", dice.randrange(8), dice.uniform(0.2, 1.0))
+            for one in range(size)
+            for other in dice.sample(range(size), EDGES)
+            if other != one
+        ]
+        say(f"{size:,} memories, {len(edges):,} edges …")
+        found += in_memory(size, edges, times, dice)
+        if size <= most_stored:
+            found += stored(size, edges, times, dice)
+        found += weights(size, times, dice)
+    return found
+
+
+def busy(work: Callable[[], Any], times: int) -> list[float]:
+    """Milliseconds of processor time that `work` takes, each time."""
+    taken = []
+    for _ in range(times):
+        begun = time.process_time()
+        work()
+        taken.append((time.process_time() - begun) * 1000)
+    return taken
+
+
+def in_memory(
+    size: int, edges: list[tuple[str, str, int, float]], times: int, dice: random.Random
+) -> list[Figure]:
+    """The Python API's graph without a backend."""
+    from mnemolens import MemoryEdge, MemoryEdgeType, MemoryGraph, MemoryGraphNodeMeta
+
+    kinds = [kind for kind in MemoryEdgeType if kind is not MemoryEdgeType.CO_ACTIVATED]
+    graph = MemoryGraph()
+    graph.add_nodes({f"m{number}": MemoryGraphNodeMeta(created_at=1) for number in range(size)})
+
+    def add() -> None:
+        graph.add_edges(MemoryEdge(one, two, kinds[kind % 7], weight, 1) for one, two, kind, weight in edges)
+
+    adding = busy(add, 1)
+    spreading = busy(lambda: graph.spreading_activation(seeds_of(size, dice)), times)
+    clustering = busy(graph.detect_clusters, max(3, times // 50))
+    return [
+        figure(SUBJECT, "edges added to a graph in memory", adding, functions=size),
+        figure(SUBJECT, "spreading activation, 5 seeds", spreading, 3.0, functions=size),
+        figure(SUBJECT, "clusters", clustering, 1500.0, functions=size),
+    ]
+
+
+def stored(
+    size: int, edges: list[tuple[str, str, int, float]], times: int, dice: random.Random
+) -> list[Figure]:
+    """The graph that the engine reads from the merged journal."""
+    from mnemolens.core.clock import reading_time
+    from mnemolens.core.events import EdgePut, Event, NodePut
+    from mnemolens.core.memories import EDGE_TYPES
+    from mnemolens.engine.memory_graph import EdgeGraph
+    from mnemolens.ranking.activation import Spreading
+    from mnemolens.store.merge import MergedState
+
+    state = MergedState()
+    born = 1_790_000_000_000
+
+    def events() -> list[Event]:
+        data = [NodePut(node=f"m{number}", meta={"created_at": born}) for number in range(size)]
+        data += [
+            EdgePut(source=one, target=two, type=EDGE_TYPES[kind], weight=weight)
+            for one, two, kind, weight in edges
+        ]
+        return [
+            Event(f"E{number:025}", f"{born + number:013}-0000-benchbench", one)
+            for number, one in enumerate(data)
+        ]
+
+    made = events()
+    assert reading_time(made[0].clock)
+    merging = busy(lambda: state.apply(made), 1)
+    graph = EdgeGraph(state)
+    clustering = busy(graph.clusters, 3)
+    spreading = busy(lambda: graph.spread(seeds_of(size, dice), Spreading()), times)
+    return [
+        figure(SUBJECT, "stored: edges merged", merging, functions=size),
+        figure(SUBJECT, "stored: spreading activation, 5 seeds", spreading, 3.0, functions=size),
+        figure(SUBJECT, "stored: clusters", clustering, functions=size),
+    ]
+
+
+def weights(size: int, times: int, dice: random.Random) -> list[Figure]:
+    """All weights, by the Python API's manager and as the engine has memories; and what fits a budget."""
+    from mnemolens import MemoryTrace, TimeDecayMemoryManager
+    from mnemolens.core.memories import MEMORY_KINDS, Memory
+    from mnemolens.ranking.decay import weights as weights_of
+
+    manager = TimeDecayMemoryManager(clock=lambda: NOW)
+    memories = []
+    now = datetime.fromtimestamp(NOW, UTC)
+    for number in range(size):
+        age, since = dice.uniform(0, 9000), dice.uniform(0, 300)
+        importance, count = dice.random(), dice.randrange(120)
+        manager.add_memory(
+            MemoryTrace(
+                f"m{number}", "", NOW - age * 3600, NOW - since * 3600, count, importance, dice.randrange(900)
+            )
+        )
+        memories.append(
+            Memory(
+                f"m{number}",
+                dice.choice(MEMORY_KINDS),
+                "",
+                "",
+                now - timedelta(hours=age),
+                now - timedelta(hours=since),
+                importance=importance,
+                access_count=count,
+            )
+        )
+    turns = max(5, times // 20)
+    return [
+        figure(SUBJECT, "all weights", busy(manager.update_all_weights, turns), 300.0, functions=size),
+        figure(
+            SUBJECT,
+            "all weights, by type",
+            busy(lambda: weights_of(memories, now), turns),
+            300.0,
+            functions=size,
+        ),
+        figure(SUBJECT, "what fits 50,000 tokens", busy(manager.retrieve, turns), functions=size),
+    ]
+
+
+def seeds_of(size: int, dice: random.Random) -> list[str]:
+    return [f"m{number}" for number in dice.sample(range(size), SEEDS)]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure ranking.")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--times", type=int, default=300)
+    given = parser.parse_args()
+    figures = measure(given.sizes, given.times)
+    show(figures)
+    small, large = given.sizes[0], given.sizes[-1]
+    bound = large * math.log(large) / (small * math.log(small))
+    print(f"n log n grows × {bound:.0f} from {small:,} to {large:,}", file=sys.stderr)
+    return int(any(one.verdict == "TOO SLOW" for one in figures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
