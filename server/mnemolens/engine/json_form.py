@@ -187,7 +187,7 @@ def agent(view: AgentView) -> Json:
     }
 
 
-def clusters(found: Iterable[Cluster[str]]) -> list[Json]:
+def clusters(found: Iterable[Cluster]) -> list[Json]:
     """Clusters of memories."""
     return [
         {
