@@ -10,7 +10,7 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import answers
@@ -37,21 +37,16 @@ def sizes(*, quick: bool) -> list[tuple[int, int]]:
 def measured(lab: Lab, subject: str, django: Path | None) -> Iterable[Figure]:
     """A subject's figures."""
     made = sizes(quick=lab.quick)
-    if subject == "answers":
-        return answers.measure(lab, made)
-    if subject == "indexing":
-        return indexing.measure(lab, made, django)
-    if subject == "editing":
-        return editing.measure(lab, *((10_000, 1_000) if lab.quick else made[-1]))
-    if subject == "storms":
-        return storms.measure(lab, *((40_000, 2_000) if lab.quick else made[-1]))
-    if subject == "graph":
-        return graph.measure(*((10_000, 1_000) if lab.quick else made[-1]))
-    if subject == "api":
-        return api.measure(*((2_000, 1_000, 40) if lab.quick else (20_000, 10_000, 60)))
-    if subject == "ranking":
-        return ranking.measure([memories for memories, _ in made], 100 if lab.quick else 300)
-    return notes.measure(lab)
+    work: dict[str, Callable[[], Iterable[Figure]]] = {
+        "answers": lambda: answers.measure(lab, made),
+        "indexing": lambda: indexing.measure(lab, made, django),
+        "editing": lambda: editing.measure(lab, *((10_000, 1_000) if lab.quick else made[-1])),
+        "storms": lambda: storms.measure(lab, *((40_000, 2_000) if lab.quick else made[-1])),
+        "notes": lambda: notes.measure(lab),
+        "graph": lambda: graph.measure(*((10_000, 1_000) if lab.quick else made[-1])),
+        "api": lambda: api.measure(*((2_000, 1_000, 40) if lab.quick else (100_000, 10_000, 60))),
+    }
+    return work[subject]()
 
 
 def main() -> int:
