@@ -43,6 +43,7 @@ def measured(lab: Lab, subject: str, django: Path | None) -> Iterable[Figure]:
         "editing": lambda: editing.measure(lab, *((10_000, 1_000) if lab.quick else made[-1])),
         "storms": lambda: storms.measure(lab, *((40_000, 2_000) if lab.quick else made[-1])),
         "notes": lambda: notes.measure(lab),
+        "ranking": lambda: ranking.measure([memories for memories, _ in made], 100 if lab.quick else 300),
         "graph": lambda: graph.measure(*((10_000, 1_000) if lab.quick else made[-1])),
         "api": lambda: api.measure(*((2_000, 1_000, 40) if lab.quick else (100_000, 10_000, 60))),
     }
