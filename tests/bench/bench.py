@@ -18,12 +18,12 @@ import editing
 import graph
 import indexing
 import notes
-import ranking
 import storms
 from lab import Lab
 from measure import Figure, read_json, say, show, write_json
 
 import api
+import ranking
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SUBJECTS = ("answers", "indexing", "editing", "storms", "notes", "graph", "api", "ranking")
