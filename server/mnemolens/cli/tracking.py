@@ -105,17 +105,19 @@ def _read(layout: Layout, old: str, new: str, progress: Progress) -> _Sides:
     if all(folder.is_dir() for folder in folders):
         first, second = (folder.resolve() for folder in folders)
         if first == second:
-            raise InvalidArgument("new", f"{new} is the same folder as {old}")
+            raise InvalidArgument("NEW", f"{new} is the same folder as {old}")
         owner = find_layout(first)
         prefix = "" if owner.top == first else f"{first.relative_to(owner.top).as_posix()}/"
         trees = [read_folder(folder, settings, progress.show) for folder in (first, second)]
         return _Sides(trees[0], trees[1], owner, prefix)
-    for argument, folder, other in (("old", folders[0], new), ("new", folders[1], old)):
-        if folder.is_dir() and os.sep in os.fspath(folder):
-            raise InvalidArgument(
-                argument, f"{folder} is a folder and {other} is none; name two folders or two revisions"
-            )
-    trees = read_revisions(layout.top, [("old", old), ("new", new)], settings, progress.show)
+    try:
+        trees = read_revisions(layout.top, [("OLD", old), ("NEW", new)], settings, progress.show)
+    except InvalidArgument as error:
+        given, other = (old, new) if error.field == "OLD" else (new, old)
+        if Path(given).is_dir():
+            reason = f"{given} is a folder and {other} is none; name two folders or two revisions"
+            raise InvalidArgument(error.field, reason) from None
+        raise
     return _Sides(trees[0], trees[1], layout, "")
 
 

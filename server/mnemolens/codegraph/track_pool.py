@@ -68,7 +68,8 @@ class _ByGram:
             shared.update(shelf)
         likely = set(sorted(shared, key=lambda at: (-shared[at], at))[:_MOST_ALIKE])
         likely.update(self._named.get(old.key.name, ())[:_MOST_ALIKE])
-        likely.update(self._between.get((old.key.file, old.neighbours), ()))
+        if any(old.neighbours):
+            likely.update(self._between.get((old.key.file, old.neighbours), ())[:_MOST_ALIKE])
         return [self._definitions[at] for at in sorted(likely)]
 
 

@@ -1,0 +1,250 @@
+"""Real history as a test of the tracker: what the lines of new functions prove about where they come from.
+
+Two trees become two commits, one on the other, in an object store of our own. `git blame -w -M15 -C15 -C15`
+of the second then says for each of its lines which line of the first tree it was.
+
+The rule of proof. A function's own lines are those between its first and last line that are in no function
+inside it and hold a letter or digit. An old function has become a new one if more than half of the new one's
+own lines come from the old one's, and more than half of the old one's own lines stand in the new one; at
+least two lines. Where more than half of its lines stand in several new functions, the one of the same key is
+it and the others are copies; without such a one nothing is proven, nor where the one of the same key has kept
+a quarter of its lines. Nor is anything proven of one that was copied or split into twins: where more than
+half of its own lines, by their text, also stand in the one of the same key, or in a new one that no old one
+has become.
+"""
+
+import os
+import re
+import subprocess
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from mnemolens.codegraph.languages import language_of
+from mnemolens.codegraph.tokens import Definitions, definitions_of
+from mnemolens.codegraph.track import Known, known_file
+from mnemolens.core.symbols import FUNCTION_KINDS, SymbolKey
+from mnemolens.core.text import BinarySource, decode_source
+
+MOST_BYTES = 400_000
+LEAST_LINES = 2
+_HEADER = re.compile(rb"([0-9a-f]{40}) (\d+) (\d+)")
+_WORD = re.compile(rb"[A-Za-z0-9]")
+
+
+class Source(NamedTuple):
+    """One file of a tree, read."""
+
+    lines: list[bytes]
+    definitions: Definitions
+
+
+class Step(NamedTuple):
+    """Two trees with what is proven between them.
+
+    Attributes:
+        pairs: {old function: the new one that it has become}.
+        shared: (old, new) functions that have any own line in common.
+    """
+
+    old: list[Known]
+    new: list[Known]
+    pairs: dict[SymbolKey, SymbolKey]
+    shared: set[tuple[SymbolKey, SymbolKey]]
+
+
+class Repository:
+    """A repository that is read; what is written for comparing goes into a folder of our own."""
+
+    def __init__(self, path: Path, scratch: Path) -> None:
+        self.path = path
+        self._environment: dict[str, str] | None = None
+        objects = self._git("rev-parse", "--git-path", "objects").decode().strip()
+        (scratch / "objects").mkdir(parents=True, exist_ok=True)
+        self._environment = {
+            **os.environ,
+            "GIT_OBJECT_DIRECTORY": str(scratch / "objects"),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": str((path / objects).resolve()),
+            **{f"GIT_{who}_{what}": "bench" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+            **{f"GIT_{who}_DATE": "2000-01-01T00:00:00Z" for who in ("AUTHOR", "COMMITTER")},
+        }
+        self._read: dict[str, Source | None] = {}
+
+    def _git(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        command = ["git", "-c", "core.quotePath=false", *arguments]
+        return subprocess.run(
+            command, cwd=self.path, input=stdin, env=self._environment, capture_output=True, check=True
+        ).stdout
+
+    def commits(self) -> list[str]:
+        """The main line, oldest first."""
+        return self._git("rev-list", "--first-parent", "--reverse", "HEAD").decode().split()
+
+    def steps(self, count: int) -> Iterator[tuple[str, Step]]:
+        """(name, step) of the whole history cut into about so many steps; those without code left out."""
+        commits = self.commits()
+        width = max(1, len(commits) // count)
+        for old, new in zip(commits[::width], commits[width::width], strict=False):
+            step = self.step(old, new)
+            if step is not None:
+                yield self.path.name, step
+
+    def changed(self, old: str, new: str) -> tuple[dict[str, str], dict[str, str]]:
+        """{path: blob} of what differs between two commits, on either side; only code."""
+        sides: tuple[dict[str, str], dict[str, str]] = ({}, {})
+        fields = self._git("diff-tree", "-r", "-z", "--no-renames", old, new).split(b"\0")
+        for head, raw in zip(fields[::2], fields[1::2], strict=False):
+            path = raw.decode("utf-8", "replace")
+            modes = head.decode().lstrip(":").split()
+            if language_of(path) is None:
+                continue
+            for side, mode, blob in ((0, modes[0], modes[2]), (1, modes[1], modes[3])):
+                if mode.startswith("100"):
+                    sides[side][path] = blob
+        return sides
+
+    def source(self, path: str, blob: str) -> Source | None:
+        """A file of a tree; None where it can't be read."""
+        name = f"{blob}:{path.rpartition('.')[2]}"
+        if name not in self._read:
+            self._read[name] = read(path, self._git("cat-file", "blob", blob))
+        return self._read[name]
+
+    def step(self, old: str, new: str) -> Step | None:
+        """What lies between two commits; None where nothing can be told."""
+        before, after = self.changed(old, new)
+        if not before or not after:
+            return None
+        olds = {path: found for path, blob in before.items() if (found := self.source(path, blob))}
+        news = {path: found for path, blob in after.items() if (found := self.source(path, blob))}
+        tree = self._git("rev-parse", f"{new}^{{tree}}").decode().strip()
+        made = self._git("commit-tree", tree, "-p", old, "-m", "step").decode().strip()
+        origins = {path: self.origins(old, made, path) for path in news}
+        return Step(
+            [known for path, one in olds.items() for known in knowns(path, one)],
+            [known for path, one in news.items() for known in knowns(path, one)],
+            *_proven(olds, news, origins),
+        )
+
+    def origins(self, old: str, made: str, path: str) -> dict[int, tuple[str, int]]:
+        """{line of the new file: (old file, its line)}, 0-based, of lines that were there before."""
+        out = self._git(
+            "blame", "--porcelain", "-w", "-M15", "-C15", "-C15", f"{old}..{made}", "--", path
+        )  # fmt: skip
+        found = {}
+        names: dict[bytes, str] = {}
+        file = path
+        at: tuple[bytes, int, int] | None = None
+        for line in out.split(b"\n"):
+            if line.startswith(b"\t"):
+                if at is not None and at[0] == old.encode():
+                    found[at[2]] = (file, at[1])
+                at = None
+            elif at is None and (head := _HEADER.match(line)):
+                at = (head[1], int(head[2]) - 1, int(head[3]) - 1)
+                file = names.get(head[1], path)
+            elif line.startswith(b"filename ") and at is not None:
+                file = names[at[0]] = line[9:].decode("utf-8", "replace")
+        return found
+
+
+@contextmanager
+def repository(path: Path) -> Iterator[Repository]:
+    """A repository, with a scratch folder that is removed again."""
+    with TemporaryDirectory() as scratch:
+        yield Repository(path, Path(scratch))
+
+
+def read(path: str, raw: bytes) -> Source | None:
+    """A file's lines and definitions; None of what is no code that can be read."""
+    language = language_of(path)
+    if language is None or len(raw) > MOST_BYTES:
+        return None
+    try:
+        data = decode_source(raw).data
+    except BinarySource:
+        return None
+    return Source(data.split(b"\n"), definitions_of(data, language))
+
+
+def knowns(path: str, source: Source) -> list[Known]:
+    """A file's definitions as the tracker takes them."""
+    return known_file(path, source.definitions.symbols, source.definitions.grams_at)
+
+
+def _own_lines(path: str, source: Source) -> dict[int, SymbolKey]:
+    """{line: the innermost function that it is in}, of lines that hold a word."""
+    symbols = source.definitions.symbols
+    owner = {}
+    for symbol, place in zip(symbols.symbols, symbols.ranges, strict=True):
+        if symbol.kind in FUNCTION_KINDS:
+            key = SymbolKey(path, symbol.qualname, symbol.ordinal)
+            last = place.definition.end.line - (place.definition.end.column == 0)
+            for line in range(place.definition.start.line, last + 1):
+                if line < len(source.lines) and _WORD.search(source.lines[line]):
+                    owner[line] = key
+    return owner
+
+
+def _proven(
+    olds: dict[str, Source], news: dict[str, Source], origins: dict[str, dict[int, tuple[str, int]]]
+) -> tuple[dict[SymbolKey, SymbolKey], set[tuple[SymbolKey, SymbolKey]]]:
+    before = {path: _own_lines(path, one) for path, one in olds.items()}
+    size_before = Counter(key for owners in before.values() for key in owners.values())
+    came: dict[SymbolKey, Counter[SymbolKey]] = defaultdict(Counter)
+    went: dict[tuple[SymbolKey, SymbolKey], set[int]] = defaultdict(set)
+    size_after: Counter[SymbolKey] = Counter()
+    for path, one in news.items():
+        for line, key in _own_lines(path, one).items():
+            size_after[key] += 1
+            file, number = origins[path].get(line, ("", 0))
+            old = before.get(file, {}).get(number)
+            if old is not None:
+                came[key][old] += 1
+                went[old, key].add(number)
+    most: dict[SymbolKey, list[SymbolKey]] = defaultdict(list)
+    for (old, new), lines in went.items():
+        if len(lines) * 2 > size_before[old]:
+            most[old].append(new)
+    pairs = {}
+    for old, found in most.items():
+        new = old if old in found else found[0]
+        if new != old and (len(found) > 1 or len(went.get((old, old), ())) * 4 >= size_before[old]):
+            continue
+        if len(went[old, new]) >= LEAST_LINES and came[new][old] * 2 > size_after[new]:
+            pairs[old] = new
+    return _undisputed(pairs, olds, news), set(went)
+
+
+def _undisputed(
+    pairs: dict[SymbolKey, SymbolKey], olds: dict[str, Source], news: dict[str, Source]
+) -> dict[SymbolKey, SymbolKey]:
+    """The pairs less those where another new function, nobody's successor, holds the old one's lines too."""
+    before, after = _texts(olds), _texts(news)
+    with_line: dict[bytes, set[SymbolKey]] = defaultdict(set)
+    for key, lines in after.items():
+        for line in lines:
+            with_line[line].add(key)
+    successors = set(pairs.values())
+    kept = {}
+    for old, new in pairs.items():
+        if new != old:
+            holds = Counter(key for line in before[old] for key in with_line[line])
+            half = sum(before[old].values()) / 2
+            rivals = [key for key in holds if key != new and (key == old or key not in successors)]
+            if any((before[old] & after[key]).total() > half for key in rivals):
+                continue
+        kept[old] = new
+    return kept
+
+
+def _texts(sources: dict[str, Source]) -> dict[SymbolKey, Counter[bytes]]:
+    """{function: its own lines' texts}."""
+    found: dict[SymbolKey, Counter[bytes]] = defaultdict(Counter)
+    for path, source in sources.items():
+        for line, key in _own_lines(path, source).items():
+            found[key][source.lines[line].strip()] += 1
+    return found

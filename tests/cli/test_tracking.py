@@ -1,0 +1,148 @@
+"""`mnemolens track OLD NEW`: folders and revisions, every definition's fate, and that of memories."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+CHARGE = """\
+def charge(order, provider):
+    for attempt in range(3):
+        answer = provider.send(order.amount, order.currency)
+        if answer.accepted:
+            return answer.receipt
+        provider.wait(attempt * 2)
+    raise RuntimeError(order.number)
+"""
+INVOICE = """\
+def invoice(customer, lines):
+    total = sum(line.price * line.count for line in lines)
+    text = [customer.name, customer.street, customer.town]
+    return text, total
+"""
+REFUND = """\
+def refund(payment, ledger):
+    with ledger.lock:
+        ledger.entries.append((payment.number, -payment.amount))
+    return ledger.balance
+"""
+
+
+def git(folder, *arguments):
+    who = ("-c", "user.name=Ana", "-c", "user.email=ana@example.com", "-c", "commit.gpgSign=false")
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(shell):
+    """The shell in a repository of one commit, which is tagged."""
+    for path in list(shell.folder.iterdir()):
+        if path.name != ".git":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if not (shell.folder / ".git").exists():
+        git(shell.folder, "init", "-q")
+    (shell.folder / "pay.py").write_text(CHARGE + INVOICE + REFUND)
+    git(shell.folder, "add", "-A")
+    git(shell.folder, "commit", "-qm", "one")
+    git(shell.folder, "tag", "one")
+    return shell
+
+
+def go_on(folder):
+    (folder / "pay.py").write_text(INVOICE.replace("return text, total", "return text, total, None"))
+    (folder / "provider.py").write_text(CHARGE.replace("charge", "collect") + "def new(): pass\n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "two")
+
+
+def place(file, qualname, ordinal=0):
+    return {"file": file, "qualname": qualname, "ordinal": ordinal}
+
+
+def rows(ran):
+    return [json.loads(line) for line in ran.out.splitlines()]
+
+
+def test_every_definition_between_two_revisions(repository):
+    go_on(repository.folder)
+    ran = repository("track", "one", "HEAD", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    found = rows(ran)
+    assert all({"fate", "old", "new", "stage", "score"} <= set(row) for row in found)
+    assert [(row["fate"], row["old"], row["new"]) for row in found] == [
+        ("moved", place("pay.py", "charge"), place("provider.py", "collect")),
+        ("kept", place("pay.py", "invoice"), place("pay.py", "invoice")),
+        ("lost", place("pay.py", "refund"), None),
+        ("added", None, place("provider.py", "new")),
+    ]
+    assert [row.get("changed") for row in found] == [False, True, None, None]
+
+
+def test_two_folders_without_git(shell, tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder, text in ((old, CHARGE), (new, CHARGE.replace("charge", "collect"))):
+        folder.mkdir()
+        (folder / "pay.py").write_text(text)
+    [row] = rows(shell("track", str(old), str(new), "--json"))
+    assert (row["fate"], row["new"]) == ("renamed", place("pay.py", "collect"))
+    assert row["score"] >= 0.75
+
+
+def test_what_would_become_of_memories(repository):
+    kept = repository.remember("Retry must stay idempotent", "--at", "pay.py::charge")
+    gone = repository.remember("Ask Ana before touching this", "--at", "pay.py::refund")
+    edited = repository.remember("Prices are net", "--at", "pay.py::invoice")
+    go_on(repository.folder)
+    notes = {
+        row["memory"]: row for row in rows(repository("track", "one", "HEAD", "--json")) if "memory" in row
+    }
+    assert set(notes) == {kept, gone, edited}
+    assert (notes[kept]["verdict"], notes[kept]["new"]) == ("fresh", place("provider.py", "collect"))
+    assert (notes[gone]["verdict"], notes[gone]["new"]) == ("lost", None)
+    assert (notes[edited]["verdict"], notes[edited]["edited"]) == ("fresh", True)
+
+
+def test_people_see_what_changed(repository):
+    repository.remember("Retry must stay idempotent", "--at", "pay.py::charge")
+    go_on(repository.folder)
+    out = repository("track", "one", "HEAD").out
+    assert "1 kept (1 edited), 1 moved, 1 lost, 1 added" in out
+    assert "provider.py::collect" in out
+    assert "Retry must stay idempotent" in out
+
+
+def test_nothing_is_checked_out_or_written(repository):
+    go_on(repository.folder)
+    before = sorted(path.as_posix() for path in repository.folder.rglob("*"))
+    repository("track", "HEAD", "one", "--json")
+    assert sorted(path.as_posix() for path in repository.folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("nowhere", "HEAD", "OLD: nowhere is neither a folder nor a revision"),
+        ("HEAD", "nowhere", "NEW: nowhere is neither a folder nor a revision"),
+        (".", "./", "NEW: ./ is the same folder as ."),
+        ("./shop/", "HEAD", "OLD: ./shop/ is a folder and HEAD is none"),
+        ("--output=x", "HEAD", "--output"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(repository, old, new, said):
+    (repository.folder / "shop").mkdir()
+    ran = repository("track", old, new)
+    assert ran.code == 2
+    assert said in ran.error
+
+
+def test_a_folder_without_git_has_no_revisions(shell, tmp_path):
+    ran = shell("track", "one", "two", "--root", str(tmp_path))
+    assert ran.code == 2
+    assert "git" in ran.error
+
+
+def test_without_git_folders_can_still_be_compared(repository, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    ran = repository("track", "one", "HEAD")
+    assert (ran.code, "git can't be run" in ran.error) == (2, True)
