@@ -33,6 +33,7 @@ async def test_what_is_advertised(ready):
             )
         ),
         "mnemolens.recall",
+        "mnemolens.suggestion.refuse",
         "mnemolens.sessions",
         "mnemolens.agents",
         "mnemolens.session.forget",

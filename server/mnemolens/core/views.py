@@ -223,6 +223,18 @@ class SuggestionView(NamedTuple):
         return f"This may be about {self.target.label}."
 
 
+class SimilarView(NamedTuple):
+    """An earlier memory that says almost the same.
+
+    Attributes:
+        likeness: share of the text that both have in common, 0..1.
+    """
+
+    id: str
+    title: str
+    likeness: float
+
+
 class CaptureView(NamedTuple):
     """What a capture stored, or would store (`view` is None in a preview)."""
 
@@ -231,6 +243,7 @@ class CaptureView(NamedTuple):
     duplicate_of: str | None
     warnings: tuple[str, ...]
     suggestion: SuggestionView | None = None
+    similar: tuple[SimilarView, ...] = ()
 
 
 class AnchorChange(NamedTuple):

@@ -29,6 +29,7 @@ from mnemolens.core.views import (
     RelationView,
     SessionView,
 )
+from mnemolens.engine.context import Sketch
 from mnemolens.engine.json_shapes import (
     camel,
     edge_json,
@@ -99,6 +100,17 @@ class JsonForm:
             answer = {"memory": self.memory(view.view), **answer}
         if view.duplicate_of is not None:
             answer["duplicateOf"] = view.duplicate_of
+        if view.similar:
+            answer["similar"] = [
+                {"id": one.id, "title": one.title, "likeness": one.likeness} for one in view.similar
+            ]
+        if view.suggestion is not None:
+            target = view.suggestion.target
+            answer["suggestion"] = {
+                "text": view.suggestion.words,
+                "target": self.place(target),
+                "score": view.suggestion.score,
+            }
         return answer
 
     def detail(self, view: MemoryDetail) -> Json:
@@ -158,6 +170,18 @@ class JsonForm:
 
 def _relation(view: RelationView) -> Json:
     return {"kind": camel(view.kind.replace(" ", "_")), "id": view.memory_id, "title": view.title}
+
+
+def sketch_json(sketch: Sketch) -> Json:
+    """A symbol in a few words."""
+    return {
+        "id": sketch.id,
+        "signature": sketch.signature,
+        "documentation": sketch.documentation,
+        "calls": list(sketch.outline.calls),
+        "raises": list(sketch.outline.raises),
+        "branches": list(sketch.outline.branches),
+    }
 
 
 def edges(views: tuple[MemoryEdge, ...]) -> list[Json]:

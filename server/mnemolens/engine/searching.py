@@ -5,6 +5,7 @@ what filters mean. The index is built when it is first asked for; afterwards onl
 and whose fields really differ, are read again. How words are compared is `search/`'s.
 """
 
+import asyncio
 import fnmatch
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from mnemolens.engine.show import Show
 from mnemolens.search.index import Found, Wanted, WordIndex
 from mnemolens.search.query import Filters, Query
 from mnemolens.search.shown import holds_phrase, marks_in, snippet
-from mnemolens.search.words import words_of_query
+from mnemolens.search.words import terms_of, words_of_query
 from mnemolens.store.merge import MergedState
 
 FIELDS = {"title": 2.0, "tags": 2.0, "content": 1.0, "names": 1.5, "docs": 0.5}
@@ -30,6 +31,9 @@ _MAX_DOCUMENTATION = 1_000
 _MAX_CONTENT = 200_000
 """Characters that are searched: of what linked code says of itself, all of it together, and of a content."""
 _MAX_PLACES = 10
+_RAREST = 12
+_MANY = 2_000
+"""Memories to be read that a capture does not wait for: about 0.1 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class Searching:
         self._code = code
         self._index = self._new_index()
         self._due: dict[str, None] = {}
+        self._task: asyncio.Task[None] | None = None
         self._kept: dict[str, int] = {}  # hashes of the fields, as they stand in the index
 
     @staticmethod
@@ -73,12 +78,32 @@ class Searching:
         while self._due:
             self._read_next()
 
+    def close(self) -> None:
+        """Stops what is under way."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
     async def catch_up_slowly(self) -> None:
         """`catch_up`, in slices that let other requests in between."""
         slices = Slices()
         while self._due:
             self._read_next()
             await slices.pause()
+
+    async def soon_ready(self) -> bool:
+        """Brings the index up to date if that is quick, else begins with it beside requests.
+
+        Returns:
+            Whether it is up to date.
+        """
+        if len(self._due) > _MANY:
+            if self._task is None:
+                self._task = asyncio.get_running_loop().create_task(self.catch_up_slowly())
+            return False
+        self._task = None
+        await self.catch_up_slowly()
+        return True
 
     def _read_next(self) -> None:
         memory_id = next(iter(self._due))
@@ -166,6 +191,12 @@ class Searching:
         """The memories that hold most of what is wanted, loosely, best first."""
         self.catch_up()
         return self._index.search(wanted, limit=limit, loose=True, accept=accept)
+
+    def holding(self, text: str, limit: int, accept: Callable[[str], bool]) -> list[str]:
+        """The memories that hold most of the rarest words of a text, best first."""
+        self.catch_up()
+        wanted = [Wanted(term) for term in self._index.rarest(terms_of(text), _RAREST)]
+        return [one.key for one in self._index.search(wanted, limit=limit, accept=accept)]
 
     def _with_phrases(
         self, phrases: Sequence[str], limit: int | None, accept: Callable[[str], bool] | None

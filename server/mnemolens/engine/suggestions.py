@@ -7,14 +7,13 @@ made again. The index is made beside requests; until it is complete nothing is o
 
 import asyncio
 import logging
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
 from mnemolens.core.events import Place, SuggestionRefuse
 from mnemolens.core.memories import Memory
 from mnemolens.core.symbols import FileSymbols, SymbolKey
-from mnemolens.core.views import PlaceView, SuggestionView
+from mnemolens.core.views import CaptureView, SuggestionView
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.engine.offload import Slices
@@ -22,8 +21,8 @@ from mnemolens.engine.searching import Searching
 from mnemolens.engine.show import Show
 from mnemolens.engine.write import Write
 from mnemolens.search.functions import FIELDS, USUAL_LENGTH, document, documents, wanted_by
-from mnemolens.search.index import Found, WordIndex
-from mnemolens.search.query import read_query
+from mnemolens.search.index import Found, Wanted, WordIndex
+from mnemolens.search.words import terms_of_part, words_of_query
 from mnemolens.store.merge import MergedState
 
 log = logging.getLogger(__name__)
@@ -33,6 +32,7 @@ MARGIN: Final = 0.35
 _LEAST_WORDS: Final = 3
 """Words that a note and the code must have in common."""
 _MAX_FUNCTIONS: Final = 150_000
+_MAX_WORDS: Final = 64
 _MAX_NOTE: Final = 4_000
 """Characters of a note that are compared."""
 
@@ -114,26 +114,24 @@ class Suggestions:
 
     # Offers -----------------------------------------------------------------------------------------------
 
-    def for_note(self, memory: Memory, linked: Iterable[SymbolKey]) -> SuggestionView | None:
-        """The code that a note may be about; None where it is on a function already, or nothing is clear.
+    def offered(self, view: CaptureView, title: str | None, content: str) -> CaptureView:
+        """A capture or its preview, with the code that the note may be about.
 
-        Args:
-            memory: the note, stored or not.
-            linked: what it is linked to.
+        None is offered where the note is on a function already, or nothing is clear.
         """
-        if any(key.qualname for key in linked) or not self._keys:
-            return None
-        query = read_query(f"{memory.title}\n{memory.content[:_MAX_NOTE]}".replace(":", " "))
-        found = self._index.search(query.wanted()[0], limit=2, loose=True)
-        best = _clear_best(found)
+        if not self._keys or any(link.target.qualname and not link.candidate for link in view.links):
+            return view
+        words = words_of_query(f"{title or ''}\n{content[:_MAX_NOTE]}")[:_MAX_WORDS]
+        wanted = [Wanted(term) for word in words for term in terms_of_part(word)]
+        best = _clear_best(self._index.search(wanted, limit=2, loose=True))
         if best is None:
-            return None
+            return view
         key = self._keys[best.key]
-        if self._state.suggestion_refused(memory.id, key):
-            return None
-        return SuggestionView(self._show.place(key), best.score)
+        if view.view is not None and self._state.suggestion_refused(view.view.memory.id, key):
+            return view
+        return view._replace(suggestion=SuggestionView(self._show.place(key), best.score))
 
-    def for_code(self, key: SymbolKey, now: datetime) -> tuple[Memory, PlaceView] | None:
+    def for_code(self, key: SymbolKey, now: datetime) -> Memory | None:
         """The memory on no code that may be about this; None where nothing is clear."""
         symbols, at = self._code.index.get(key.file), self._code.index.position_of(key)
         if symbols is None or at is None:
@@ -155,7 +153,7 @@ class Suggestions:
         memory = None if best is None else self._state.memory(best.key)
         if memory is None or self._state.suggestion_refused(memory.id, key):
             return None
-        return memory, self._show.place(key)
+        return memory
 
     @staticmethod
     def refuse(memory_id: str, key: SymbolKey) -> Write[None]:

@@ -49,6 +49,8 @@ from mnemolens.core.views import (
 )
 from mnemolens.engine.actions import Actions
 from mnemolens.engine.activation import JointActivation
+from mnemolens.engine.alike import Alike
+from mnemolens.engine.background import Background
 from mnemolens.engine.branches import Branches
 from mnemolens.engine.code import Code
 from mnemolens.engine.documents import OpenDocuments
@@ -70,6 +72,7 @@ from mnemolens.engine.searching import Searching
 from mnemolens.engine.sessions import Sessions, is_expired
 from mnemolens.engine.show import Show
 from mnemolens.engine.sources import Sources
+from mnemolens.engine.suggestions import Suggestions
 from mnemolens.engine.write import Write
 from mnemolens.engine.writing import Writing
 from mnemolens.linking import Rule
@@ -79,6 +82,7 @@ from mnemolens.store.git import author_name, git_busy, read_head
 from mnemolens.store.journal import Journal
 from mnemolens.store.layout import Layout, find_layout
 from mnemolens.store.merge import MergedState
+from mnemolens.store.moments import Moment
 from mnemolens.store.opened import OpenedFolder
 from mnemolens.store.symbols import SymbolCache
 
@@ -103,8 +107,11 @@ class Workspace:
         opened: the memories that are open as documents.
         reminders: which memories are due.
         memory_graph: the edges between memories.
+        background: what is done now and then.
         searching: finds memories by words.
         embedding: finds memories by meaning, where an embedder was chosen.
+        alike: finds what is known already in almost the same words.
+        suggestions: offers code for notes that name none.
     """
 
     def __init__(self, layout: Layout, settings: Settings, clock: Clock) -> None:
@@ -119,6 +126,8 @@ class Workspace:
         self._branches = self._show.branches = Branches(layout, self._state)
         self.searching = Searching(self._state, self._links, self._show, self._code)
         self.embedding = Embedding(self._state, layout.store / "vectors.sqlite")
+        self.alike = Alike(self._state, self._show, self.searching)
+        self.suggestions = Suggestions(self._state, self._links, self._show, self._code, self.searching)
         self._listing = Listing(self._state, self._links, self._show, self.searching)
         self._writing = Writing(self._state, self._links, self._code, self._show)
         self.memory_graph = EdgeGraph(self._state, lambda: self._writing.author)
@@ -141,6 +150,8 @@ class Workspace:
         self._cache = SymbolCache(layout.cache_dir / "symbols.sqlite", clock)
         self._graph = KeptGraph(self._new_graph)
         self._refreshing = Refreshing(self._links, self._graph, self.searching)
+        looked = Moment(layout.cache_dir / "archive" / layout.worktree_id)
+        self.background = Background(self._state, self._show, self._graph, looked)
         self._sources = Sources(
             layout,
             settings,
@@ -274,6 +285,7 @@ class Workspace:
             self._refreshing.generation += 1
         await self._write_down()
         await self.opened.look(now)
+        await self.background.look(now, self._is_idle)
 
     def apply_settings(self, settings: Settings) -> None:
         """Uses other settings from now on; what they change in the index shows after `build_index`."""
@@ -312,6 +324,8 @@ class Workspace:
         self.opened.close_all()
         self._cache.close()
         self.embedding.close()
+        self.suggestions.close()
+        self.searching.close()
 
     # Reading ----------------------------------------------------------------------------------------------
 
@@ -887,12 +901,17 @@ class Workspace:
         self._show.decay = DecayParams.from_settings(self.settings)
         self._branches.configure(self.settings)
         self._recall.min_weight = self.settings.memory.decay.min_weight
+        self.background.settings = self.settings.background_tasks
         self._recall.shares = Shares.from_settings(self.settings)
         self._links.linking_enabled = self.settings.linking.enabled
         self._links.kinds = frozenset(self.settings.linking.kinds)
         self._links.rules = tuple(
             Rule(one.pattern, one.kind, one.score) for one in self.settings.linking.rules
         )
+
+    def _is_idle(self) -> bool:
+        """Whether nobody types, and no code is being read."""
+        return self._code.complete and self._sources.progress is None and self._documents.are_quiet
 
     def _used(self, memory_ids: Sequence[str], now: datetime) -> tuple[Future[tuple[Event, ...]], ...]:
         """Writes down that these memories were used now, and together where they are several."""

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from mnemolens.core.memories import Layer, MemoryKind, Verdict
-from mnemolens.lsp.params import MAX_UINT, AtArguments, Moment, Text
+from mnemolens.lsp.params import MAX_UINT, AtArguments, Id, Moment, PositionValue, Text
 from mnemolens.search.query import Filters
 
 
@@ -32,6 +32,13 @@ class SearchArguments(AtArguments):
         )
 
 
+class RefuseArguments(AtArguments):
+    """`suggestion.refuse`: a memory, and the code that it is not about."""
+
+    id: Id
+    uri: Text
+
+
 class ListArguments(SearchArguments):
     """`memory.list`."""
 
@@ -50,4 +57,14 @@ class RecallArguments(SearchArguments):
     layers: list[Layer] = Field(default_factory=list)
     token_budget: int | None = Field(default=None, ge=0, le=MAX_UINT)
     limit: int = Field(default=20, ge=1, le=1000)
+    include_code: bool = False
+    record: bool = False
+
+
+class ContextArguments(AtArguments):
+    """`context`: what to know at a place; without a position about the file."""
+
+    uri: Text
+    position: PositionValue | None = None
+    token_budget: int | None = Field(default=None, ge=0, le=MAX_UINT)
     record: bool = False

@@ -13,7 +13,7 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 from typing import NamedTuple
 
 from mnemolens.search.typos import alike
@@ -188,6 +188,11 @@ class WordIndex:
                 found.sort(key=lambda one: (-one.score, one.key))
                 return found[:limit]
             count *= 8
+
+    def rarest(self, terms: Iterable[str], count: int) -> list[str]:
+        """Those of the terms that stand in the fewest documents, but in any."""
+        known = {term: len(self._slots[term]) for term in terms if term in self._slots}
+        return nsmallest(count, known, key=lambda term: (known[term], term))
 
     def meanings(self, wanted: Wanted, *, loose: bool = False) -> dict[str, float]:
         """{term of some document: how much of a hit it is} of all that a term of a query stands for."""

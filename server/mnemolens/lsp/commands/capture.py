@@ -1,6 +1,6 @@
 """`mnemolens.memory.capture` and `.preview`."""
 
-from mnemolens.core.views import Json
+from mnemolens.core.views import CaptureView, Json
 from mnemolens.engine.reading_ahead import read_ahead
 from mnemolens.engine.requests import CaptureRequest
 from mnemolens.lsp.commands.call import At, Call
@@ -11,16 +11,36 @@ async def capture(call: Call, arguments: CaptureArguments) -> Json:
     """Store a memory."""
     at = call.at(arguments)
     await read_ahead(arguments.content)
-    write = at.workspace.capture(_request(call, at, arguments), call.ls.now())
-    return call.wire(at.workspace).capture(await at.workspace.commit(write))
+    known = await at.workspace.searching.soon_ready() and arguments.id is None
+    view = at.workspace.alike.shown_before(arguments.content, call.ls.now()) if known else None
+    if view is None:
+        write = at.workspace.capture(_request(call, at, arguments), call.ls.now())
+        view = await at.workspace.commit(write)
+        view = _compared(call, at, arguments, view) if known else view
+    return call.wire(at.workspace).capture(view)
 
 
 async def preview(call: Call, arguments: CaptureArguments) -> Json:
     """Say what a capture would link to; stores nothing."""
     at = call.at(arguments)
     await read_ahead(arguments.content)
+    ready = await at.workspace.searching.soon_ready()
     view = at.workspace.preview(_request(call, at, arguments), call.ls.now())
+    if ready:
+        shown = at.workspace.alike.shown_before(arguments.content, call.ls.now())
+        if shown is not None:
+            warnings = (*view.warnings, *shown.warnings)
+            view = view._replace(duplicate_of=shown.duplicate_of, warnings=warnings)
+        view = _compared(call, at, arguments, view)
     return call.wire(at.workspace).capture(view)
+
+
+def _compared(call: Call, at: At, arguments: CaptureArguments, view: CaptureView) -> CaptureView:
+    """With what is known already in almost the same words, and the code that the note may be about."""
+    workspace = at.workspace
+    workspace.suggestions.warm_up()
+    view = workspace.suggestions.offered(view, arguments.title, arguments.content)
+    return workspace.alike.compared(view, arguments.content, call.ls.now())
 
 
 def _request(call: Call, at: At, arguments: CaptureArguments) -> CaptureRequest:

@@ -3,8 +3,9 @@
 from mnemolens.core.views import Json, LinkChange
 from mnemolens.engine.json_form import edges
 from mnemolens.engine.workspace import Workspace
-from mnemolens.lsp.commands.call import Call
+from mnemolens.lsp.commands.call import Call, require_file
 from mnemolens.lsp.params import LinkArguments
+from mnemolens.lsp.search_params import RefuseArguments
 
 
 async def link(call: Call, arguments: LinkArguments) -> Json:
@@ -38,3 +39,13 @@ async def unlink(call: Call, arguments: LinkArguments) -> Json:
 
 def _answer(call: Call, workspace: Workspace, change: LinkChange) -> Json:
     return {"links": call.wire(workspace).links(change.links), "edges": edges(change.edges)}
+
+
+async def refuse(call: Call, arguments: RefuseArguments) -> Json:
+    """Never suggest this code for this memory again."""
+    at = call.at(arguments)
+    workspace, now = at.workspace, call.ls.now()
+    workspace.get(arguments.id, now)
+    key = workspace.target(require_file(at), at.position).key
+    await workspace.commit(workspace.suggestions.refuse(arguments.id, key))
+    return {"refused": key.id}

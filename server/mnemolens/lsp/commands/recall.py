@@ -1,9 +1,12 @@
-"""`mnemolens.recall`: what to bring to mind for a place, a question, or both."""
+"""`mnemolens.recall` and `.context`: what to bring to mind for a place, a question, or both."""
+
+from collections.abc import Iterable
 
 from mnemolens.core.views import Json
+from mnemolens.engine.json_form import sketch_json
 from mnemolens.engine.requests import RecallRequest
-from mnemolens.lsp.commands.call import Call
-from mnemolens.lsp.search_params import RecallArguments
+from mnemolens.lsp.commands.call import At, Call, require_file
+from mnemolens.lsp.search_params import ContextArguments, RecallArguments
 from mnemolens.search.query import read_query
 
 
@@ -22,12 +25,32 @@ async def recall(call: Call, arguments: RecallArguments) -> Json:
         agent_id=arguments.agent_id,
         filters=arguments.filters,
     )
-    now = call.ls.now()
     meaning = await at.workspace.embedding.similar(read_query(arguments.query or "").text)
-    view = at.workspace.recall(request, now, meaning)
+    view = at.workspace.recall(request, call.ls.now(), meaning)
     answer = call.wire(at.workspace).recall(view)
+    if arguments.include_code:
+        answer["code"] = list(map(sketch_json, at.workspace.sketches(view, arguments.token_budget)))
     if arguments.record:
-        ids = [found.view.memory.id for found in view.memories]
-        due = call.ls.accesses.due(str(at.workspace.layout.opened), ids, now)
-        await call.ls.count_accesses(at.workspace, due)
+        await _record(call, at, (found.view.memory.id for found in view.memories))
     return answer
+
+
+async def context(call: Call, arguments: ContextArguments) -> Json:
+    """What to know at a place, as Markdown for an agent; counts as an access only where that is asked for."""
+    at = call.at(arguments)
+    found = at.workspace.context(require_file(at), at.position, arguments.token_budget, call.ls.now())
+    if arguments.record:
+        await _record(call, at, found.memories)
+    return {
+        "markdown": found.markdown,
+        "tokensUsed": found.tokens_used,
+        "countedBy": found.counted_by,
+        "memories": list(found.memories),
+        "symbols": list(found.symbols),
+        "leftOut": found.left_out,
+    }
+
+
+async def _record(call: Call, at: At, memory_ids: Iterable[str]) -> None:
+    due = call.ls.accesses.due(str(at.workspace.layout.opened), list(memory_ids), call.ls.now())
+    await call.ls.count_accesses(at.workspace, due)

@@ -40,7 +40,7 @@ from mnemolens.lsp.params import (
     SnoozeArguments,
     UpdateArguments,
 )
-from mnemolens.lsp.search_params import ListArguments, RecallArguments
+from mnemolens.lsp.search_params import ContextArguments, ListArguments, RecallArguments, RefuseArguments
 from mnemolens.lsp.store_params import (
     ExportArguments,
     ImportArguments,
@@ -82,7 +82,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("mnemolens.memory.link", LinkArguments, links.link),
     Command("mnemolens.memory.unlink", LinkArguments, links.unlink),
     Command("mnemolens.memory.open", OpenArguments, open_documents.open_),
+    Command("mnemolens.suggestion.refuse", RefuseArguments, links.refuse),
     Command("mnemolens.recall", RecallArguments, recall.recall),
+    Command("mnemolens.context", ContextArguments, recall.context),
     Command("mnemolens.memory.purge", IdArguments, store.purge),
     Command("mnemolens.sessions", Arguments, sessions.sessions),
     Command("mnemolens.agents", Arguments, sessions.agents),

@@ -39,6 +39,8 @@ def register(server: MnemolensServer) -> None:
                 )
             ),
         ]
+        if params.context.trigger_kind != types.CodeActionTriggerKind.Automatic:
+            found += _suggested(ls, params, place, span)
         wanted = [action for action in found if _is_wanted(params.context, action)]
         return [action if ls.caps.action_literals else _bare(action) for action in wanted]
 
@@ -75,6 +77,22 @@ def _action(params: types.CodeActionParams, place: Place, action: ActionView) ->
         argument["root"] = place.root
     command = _command(action.title, f"mnemolens.memory.{action.act}", argument)
     return types.CodeAction(action.title, REPAIR if action.repairs else MEMORY, command=command)
+
+
+def _suggested(
+    ls: MnemolensServer, params: types.CodeActionParams, place: Place, span: Range
+) -> Iterator[types.CodeAction]:
+    """A memory on no code that may be about this: to be linked, or never offered here again."""
+    target = place.workspace.target(place.file, span.start)
+    memory = place.workspace.suggestions.for_code(target.key, ls.now()) if target.key.qualname else None
+    if memory is None:
+        return
+    argument = {"id": memory.id, "uri": params.text_document.uri, "position": _json(params.range.start)}
+    for title, command in (
+        (f"Link here, as it may be about `{target.label}`: {memory.title}", "mnemolens.memory.link"),
+        (f"Not about `{target.label}`: {memory.title}", "mnemolens.suggestion.refuse"),
+    ):
+        yield types.CodeAction(title, MEMORY, command=_command(title, command, argument))
 
 
 def _is_wanted(context: types.CodeActionContext, action: types.CodeAction) -> bool:

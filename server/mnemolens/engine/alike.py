@@ -1,0 +1,104 @@
+"""Captures of what is known already in almost the same words, or as Mnemolens itself showed it.
+
+Owns when two texts are almost the same, and how our own hover text is recognised. Texts that *are* the same
+are `duplicates.py`'s.
+"""
+
+import json
+import re
+from datetime import datetime
+from typing import Final
+from urllib.parse import unquote
+
+from mnemolens.core.memories import VERDICTS
+from mnemolens.core.views import CaptureView, SimilarView
+from mnemolens.engine.searching import Searching
+from mnemolens.engine.sessions import is_expired
+from mnemolens.engine.show import Show
+from mnemolens.search.shingles import likeness, shingles
+from mnemolens.store.merge import MergedState
+
+ALIKE: Final = 0.75
+"""Share of runs of three words that two texts must have in common to be almost the same."""
+_CANDIDATES: Final = 10
+_SHOWN: Final = 3
+_READ: Final = 50_000
+"""Characters that are compared."""
+
+_LINK = re.compile(r"command:mnemolens\.memory\.\w+\?([^\s)]+)")
+_VERDICT = "|".join(VERDICTS)
+_HEAD = re.compile(rf"^\s*\**(?P<title>.+?)\**\s+·\s+(?:{_VERDICT}|moved here\\?\? confirm)\b")
+_FOOT = re.compile(r"·\s.*\b(?:ago|just now)\b")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+
+class Alike:
+    """Finds what is known already."""
+
+    def __init__(self, state: MergedState, show: Show, searching: Searching) -> None:
+        self._state = state
+        self._show = show
+        self._searching = searching
+
+    def shown_before(self, content: str, now: datetime) -> CaptureView | None:
+        """The memory that the text is our own hover of, as a capture that stored nothing; else None."""
+        memory_id = self._source_of(content)
+        memory = None if memory_id is None else self._state.memory(memory_id)
+        if memory is None or memory.status == "forgotten" or is_expired(memory, now):
+            return None
+        change = self._show.change(memory, now)
+        said = f"this is how memory {memory.id} is shown: nothing new was stored"
+        return CaptureView(change.view, change.links, memory.id, (said,))
+
+    def compared(self, view: CaptureView, content: str, now: datetime) -> CaptureView:
+        """A capture or its preview, with the earlier memories that say almost the same."""
+        if view.duplicate_of is not None:
+            return view
+        mine = shingles(content[:_READ])
+        own = None if view.view is None else view.view.memory.id
+
+        def fits(memory_id: str) -> bool:
+            memory = self._state.memory(memory_id)
+            return (
+                memory is not None
+                and memory_id != own
+                and memory.status != "forgotten"
+                and not is_expired(memory, now)
+            )
+
+        found = []
+        for memory_id in self._searching.holding(content[:_READ], _CANDIDATES, fits):
+            memory = self._state.memory(memory_id)
+            assert memory is not None
+            share = likeness(mine, shingles(memory.content[:_READ]))
+            if share >= ALIKE:
+                found.append(SimilarView(memory_id, memory.title, share))
+        found.sort(key=lambda one: (-one.likeness, one.id))
+        return view._replace(similar=tuple(found[:_SHOWN])) if found else view
+
+    def _source_of(self, content: str) -> str | None:
+        if len(content) > _READ:
+            return None
+        for match in _LINK.finditer(content):
+            try:
+                (argument,) = json.loads(unquote(match[1]))
+                return str(argument["id"])
+            except (ValueError, TypeError, KeyError):
+                continue
+        lines = [line for line in content.split("\n") if line.strip()]
+        head = _HEAD.match(lines[0]) if len(lines) > 1 else None
+        if head is None or not any(_FOOT.search(line) for line in lines[1:]):
+            return None
+        return self._titled(_ESCAPE.sub(r"\1", head["title"]))
+
+    def _titled(self, title: str) -> str | None:
+        """The only memory with this title, which may be cut off with an ellipsis."""
+        wanted = " ".join(title.split())
+        beginning = wanted.removesuffix("…").rstrip()
+        found = []
+        for memory_id in self._searching.holding(beginning, _CANDIDATES, lambda _: True):
+            memory = self._state.memory(memory_id)
+            whole = "" if memory is None else " ".join(memory.title.split())
+            if whole == wanted or (wanted.endswith("…") and whole.startswith(beginning)):
+                found.append(memory_id)
+        return found[0] if len(found) == 1 else None

@@ -1,0 +1,103 @@
+"""Code that is offered for a note that names none, and a note for code; never linked by itself."""
+
+import pytest
+
+from folders import Folder
+from mnemolens.core.symbols import SymbolKey
+from mnemolens.engine.requests import CaptureRequest
+
+FILES = {
+    "billing.py": '''\
+def charge(card, amount):
+    """Take money from a customer's credit card through the payment provider."""
+    return card.provider.take(amount)
+
+
+def refund(card, amount):
+    """Give the whole amount back to the bank account."""
+    return card.bank.give(amount)
+''',
+    "stock.py": '''\
+def reserve(shelf, count):
+    """Put articles aside for an order until it is paid."""
+    return shelf.put_aside(count)
+''',
+}
+NOTE = "The credit card of a customer may be declined by the provider of payment at night"
+CHARGE = SymbolKey("billing.py", "charge")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = Folder(tmp_path, FILES)
+    made.workspace.suggestions.catch_up()
+    yield made
+    made.close()
+
+
+def offered(folder, content, **fields):
+    view = folder.workspace.preview(CaptureRequest(content, **fields), folder.now)
+    found = folder.workspace.suggestions.offered(view, fields.get("title"), content).suggestion
+    return None if found is None else found.target.id
+
+
+def test_code_is_offered_where_it_is_far_ahead(folder):
+    assert offered(folder, NOTE) == "billing.py::charge"
+    view = folder.workspace.preview(CaptureRequest(NOTE), folder.now)
+    found = folder.workspace.suggestions.offered(view, None, NOTE).suggestion
+    assert found.words == "This may be about charge()."
+
+
+def test_nothing_is_linked_by_an_offer(folder):
+    memory = folder.remember(NOTE)
+    assert folder.workspace.links(memory) == ()
+
+
+def test_nothing_where_two_are_as_likely_or_too_little_is_shared(folder):
+    assert offered(folder, "card and amount") is None
+    assert offered(folder, "something else entirely") is None
+    assert offered(folder, "🔥") is None
+
+
+def test_nothing_for_what_is_on_a_function_already(folder):
+    at = folder.find("stock.py", "reserve")
+    assert offered(folder, NOTE, file="stock.py", position=at) is None
+    assert offered(folder, f"{NOTE}; see `reserve()`") is None
+
+
+def test_before_the_code_is_read_nothing_is_offered(tmp_path):
+    folder = Folder(tmp_path, FILES)
+    assert offered(folder, NOTE) is None
+    folder.close()
+
+
+def test_what_changed_is_offered_as_it_is_now(folder):
+    folder.write_seen("billing.py", FILES["billing.py"].replace("def charge", "def collect"))
+    folder.workspace.suggestions.catch_up()
+    assert offered(folder, NOTE) == "billing.py::collect"
+    (folder.root / "billing.py").unlink()
+    folder.run(folder.workspace.files_changed([folder.root / "billing.py"]))
+    folder.workspace.suggestions.catch_up()
+    assert offered(folder, NOTE) is None
+
+
+def test_a_note_on_no_code_is_offered_for_code(folder):
+    memory = folder.remember(NOTE, title="declined")
+    folder.remember("Articles are counted by hand in spring", title="counting")
+    found = folder.workspace.suggestions.for_code(CHARGE, folder.now)
+    assert found is not None
+    assert found.id == memory
+    assert folder.workspace.suggestions.for_code(SymbolKey("nope.py", "x"), folder.now) is None
+
+
+def test_a_note_that_is_on_code_is_offered_nowhere_else(folder):
+    folder.remember(NOTE, "stock.py", "reserve")
+    assert folder.workspace.suggestions.for_code(CHARGE, folder.now) is None
+
+
+def test_a_refusal_is_remembered(folder):
+    memory = folder.remember(NOTE)
+    folder.run(folder.workspace.commit(folder.workspace.suggestions.refuse(memory, CHARGE)))
+    assert folder.workspace.suggestions.for_code(CHARGE, folder.now) is None
+    folder.restart()
+    assert folder.workspace.suggestions.for_code(CHARGE, folder.now) is None
