@@ -18,7 +18,7 @@ from client import Client
 from lab import WATCHED, Lab, Project, status
 from measure import Figure, quantile, say
 
-SUBJECT = "storms: the longest hover meanwhile"
+SUBJECT = "storms: hovers meanwhile, 99%"
 HOLDS = "event loop: what a request waits for it at most, 99.9%"
 CREATED, CHANGED, DELETED = 1, 2, 3
 AT_ONCE = 500
@@ -131,10 +131,10 @@ class Storms:
 
     @staticmethod
     def _hovers_figure(name: str, taken: list[float], note: str = "") -> Figure:
-        worst = f"longest {max(taken):.0f} ms; {note}".removesuffix("; ")
+        """By the clock, which on a busy machine counts others' work, too: so the longest is only told of."""
+        said = f"longest {max(taken):.0f} ms; {note}".removesuffix("; ")
         p95, p99 = quantile(taken, 0.95), quantile(taken, 0.99)
-        said = f"99% {p99:.1f} ms, {worst}"
-        return Figure(SUBJECT, name, "ms", max(taken), p95, target=100, samples=len(taken), note=said)
+        return Figure(SUBJECT, name, "ms", p99, p95, target=100, samples=len(taken), note=said)
 
     # -- what happens --
 
@@ -197,8 +197,8 @@ class Storms:
         before = self._places(client)
         client.command("mnemolens.index.rebuild")
         after = self._places(client)
-        different = sum(before[key] != after[key] for key in before.keys() | after.keys())
-        said = f"{len(after):,} memories"
+        different = sum(before.get(key) != after.get(key) for key in before.keys() | after.keys())
+        said = f"of {len(after):,}"
         yield Figure(SUBJECT, "memories placed otherwise by a rebuild", "", different, target=0.5, note=said)
         holds(client, "")
 
