@@ -139,11 +139,12 @@ class Storms:
     # -- what happens --
 
     def _many_events(self, files: list[Path]) -> tuple[list[Event], int]:
-        """A build touches everything again and again: only one file has other content."""
+        """A build makes files of its own and touches all others: only one has other content."""
         for path in files:
             path.touch()
         files[0].write_text(files[0].read_text() + "\n\ndef after_the_build(rows):\n    return rows\n")
-        return [(files[number % len(files)], CHANGED) for number in range(5000)], 1
+        made = [(self._root / "build" / f"part{number}.o", CREATED) for number in range(2500)]
+        return [*made, *((files[number % len(files)], CHANGED) for number in range(2500))], 1
 
     def _switch(self, files: list[Path]) -> tuple[list[Event], int]:
         self._commit("before the branch")
