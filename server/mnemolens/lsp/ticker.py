@@ -7,7 +7,7 @@ from mnemolens.lsp.folders import Folder
 from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.starting import apply_settings
 from mnemolens.lsp.store_notices import tell_what_is_unreadable
-from mnemolens.lsp.upkeep import copy_if_due
+from mnemolens.lsp.upkeep import copy_if_due, offer_what_faded
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +38,7 @@ async def _tick(ls: MnemolensServer, folder: Folder) -> None:
     tell_what_is_unreadable(ls, folder)
     ls.diagnostics.publish(ls, folder)
     copy_if_due(ls, folder.workspace)
+    offer_what_faded(ls, folder)
     settings = ls.folder_settings.get(folder.real)
     if settings is not None and settings.file_changed():
         apply_settings(ls, folder)

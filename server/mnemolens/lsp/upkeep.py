@@ -1,4 +1,4 @@
-"""What is done for a folder beside the requests, once its code is read: the graph, the daily copy, the offer.
+"""What is done for a folder beside the requests, once its code is read: the graph, the daily copy, offers.
 
 A clone that has no memories is offered the last daily copy of its repository: the status says so, and
 `mnemolens.store.restore` takes it in. It is never taken in by itself.
@@ -8,6 +8,8 @@ import asyncio
 import logging
 from datetime import UTC
 
+from lsprotocol import types
+
 from mnemolens.core.errors import StoreError
 from mnemolens.core.views import Json
 from mnemolens.engine.workspace import Workspace
@@ -16,6 +18,7 @@ from mnemolens.lsp.language_server import MnemolensServer
 
 logger = logging.getLogger(__name__)
 
+FORGET = "Forget"
 GRAPH_AFTER_SECONDS = 5.0
 """For django the graph's process takes 172 MB beside the server's 128, and a core for 2 s to be built."""
 
@@ -42,6 +45,13 @@ def copy_if_due(ls: MnemolensServer, workspace: Workspace) -> None:
         ls.spawn(_copy(ls, workspace), "the daily copy")
 
 
+def offer_what_faded(ls: MnemolensServer, folder: Folder) -> None:
+    """Ask whether memories that have faded shall be forgotten; each is asked about once."""
+    faded = folder.workspace.background.take_offer()
+    if faded:
+        ls.spawn(_offer(ls, folder.workspace, faded), "offering to forget what has faded")
+
+
 def forget(ls: MnemolensServer, workspace: Workspace) -> None:
     """The folder is closed."""
     ls.offers.pop(workspace, None)
@@ -54,6 +64,22 @@ def offered(ls: MnemolensServer, workspace: Workspace) -> Json | None:
     if copy is None or workspace.memory_ids():
         return None
     return {"day": copy.day.isoformat(), "path": str(copy.path)}
+
+
+async def _offer(ls: MnemolensServer, workspace: Workspace, faded: tuple[str, ...]) -> None:
+    """Memory text is no part of the question: an editor may take it for more than words."""
+    some = "1 memory has" if len(faded) == 1 else f"{len(faded)} memories have"
+    least = workspace.settings.background_tasks.cleanup_threshold
+    question = types.ShowMessageRequestParams(
+        types.MessageType.Info,
+        f"{some} faded: unused for long, below a weight of {least:g}. Forget what is no longer needed? "
+        "What is forgotten can be restored.",
+        [types.MessageActionItem(FORGET), types.MessageActionItem("Keep")],
+    )
+    answer = await ls.window_show_message_request_async(question)
+    if answer is not None and answer.title == FORGET:
+        for memory_id in workspace.background.faded(ls.now(), faded):  # used meanwhile: not faded any more
+            await workspace.commit(workspace.forget(memory_id, ls.now()))
 
 
 async def _copy(ls: MnemolensServer, workspace: Workspace) -> None:
