@@ -84,6 +84,11 @@ class OpenDocuments:
         found = self._open.get(file)
         return found is None or (found.touched_at is None and not found.document.symbols.partial)
 
+    @property
+    def are_quiet(self) -> bool:
+        """Whether no text was touched since it was last settled, and none is being parsed."""
+        return all(one.touched_at is None and not one.document.pending for one in self._open.values())
+
     def quiet(self, now: datetime) -> list[str]:
         """The files whose text has been quiet long enough to settle now."""
         return [
