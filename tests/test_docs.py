@@ -122,6 +122,7 @@ async def test_results_have_the_keys_that_the_table_says(editor, tmp_path):
         "memory.get": {"id": first},
         "memory.list": {"text": "retry"},
         "recall": {"query": "retry"},
+        "suggestion.refuse": {"id": first, **there},
         "memory.update": {"id": first, "title": "Retry"},
         "memory.forget": {"id": first},
         "memory.restore": {"id": first},
@@ -299,7 +300,7 @@ def test_settings_without_effect_are_marked_so():
 
 def test_verdicts_are_explained():
     explained = [row[0] for row in table(README, "it says", "it means", "what you can do")]
-    assert sorted([*explained, "moved"]) == sorted(VERDICTS)  # nothing is carried by likeness yet
+    assert sorted(explained) == sorted(VERDICTS)
 
 
 def test_languages_and_their_files():

@@ -131,7 +131,8 @@ class Links:
             if old is new or (old.qualname, old.ordinal) == (new.qualname, new.ordinal):
                 continue
             key = shown.get(SymbolKey(file, old.qualname, old.ordinal))
-            if key is not None and old.kind == new.kind and (key.qualname, key.ordinal) not in now:
+            same = old.kind == new.kind and (old.body_hash, old.full_hash) == (new.body_hash, new.full_hash)
+            if key is not None and same and (key.qualname, key.ordinal) not in now:
                 self._typed.setdefault(file, {})[key] = SymbolKey(file, new.qualname, new.ordinal)
         if file in self._typed:
             back = [key for key in self._typed[file] if (key.qualname, key.ordinal) in now]
