@@ -1,6 +1,7 @@
 """Contradictions, clusters, and what counts as use, over the wire."""
 
 import pytest
+from lsprotocol import types
 
 
 @pytest.fixture
@@ -77,3 +78,35 @@ async def test_what_counts_as_use(ready, repository):
     await ready.run("memory.access", {"ids": [b, c]})
     assert (await ready.run("memory.get", {"id": c}))["edges"] == [edge]
     assert (await ready.run("memory.get", {"id": d}))["edges"] == []
+
+
+@pytest.mark.parametrize("answer", ["Forget", "Keep"])
+async def test_what_has_faded_is_offered_and_nothing_is_forgotten_unasked(neovim, repository, answer):
+    questions = []
+
+    @neovim.client.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
+    def asked(ls, params):  # noqa: ARG001 - pygls knows the client by that name
+        questions.append(params)
+        return types.MessageActionItem(answer)
+
+    often = {"background_tasks": {"archival_check_interval": 1, "cleanup_threshold": 0.05}}
+    await neovim.start(repository, settings=often)
+    await neovim.indexed(files=2)
+    (old,) = await remember(neovim, "An old plan, [gone](command:x)", importance=0.01)
+    (new,) = await remember(neovim, "Never retry")
+    await neovim.until(lambda: questions)
+
+    async def status(memory_id):
+        return (await neovim.run("memory.get", {"id": memory_id}))["memory"]["status"]
+
+    async def is_forgotten():
+        return await status(old) == "forgotten"
+
+    if answer == "Forget":
+        await neovim.until(is_forgotten)
+    assert await status(old) == ("forgotten" if answer == "Forget" else "active")
+    assert await status(new) == "active"
+    (question,) = questions
+    assert question.message.startswith("1 memory has faded")
+    assert "command:" not in question.message
+    assert [action.title for action in question.actions] == ["Forget", "Keep"]

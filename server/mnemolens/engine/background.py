@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from mnemolens.core.memories import Memory
-from mnemolens.core.settings_model import BackgroundSettings
+from mnemolens.core.settings import Settings
 from mnemolens.engine.sessions import is_expired
 from mnemolens.engine.show import Show
 from mnemolens.ranking.decay import weights
@@ -35,13 +35,18 @@ class Background:
         show: knows the parameters of weights.
         kept: what stored weights are kept in.
         looked: when the archive was last looked at, by any process.
-
-    Attributes:
-        settings: how often, and below which weight a memory has faded.
+        settings: as they are now: how often, and below which weight a memory has faded.
     """
 
-    def __init__(self, state: MergedState, show: Show, kept: Keeps, looked: Moment) -> None:
-        self.settings = BackgroundSettings()
+    def __init__(
+        self,
+        state: MergedState,
+        show: Show,
+        kept: Keeps,
+        looked: Moment,
+        settings: Callable[[], Settings],
+    ) -> None:
+        self._settings = settings
         self._state = state
         self._show = show
         self._kept = kept
@@ -57,13 +62,13 @@ class Background:
             return
         if self._weighed is None:  # what is kept was written when this process began, or is not kept yet
             self._weighed = now
-        if _is_due(self._weighed, self.settings.weight_update_interval, now):
+        if _is_due(self._weighed, self._settings().background_tasks.weight_update_interval, now):
             if not await self._each(is_idle, self._weigh):
                 return
             self._weighed = now
         if self._last_look is None:
             self._last_look = await asyncio.to_thread(self._looked.last)
-        if _is_due(self._last_look, self.settings.archival_check_interval, now):
+        if _is_due(self._last_look, self._settings().background_tasks.archival_check_interval, now):
             await self._look_at_archive(now, is_idle)
 
     def faded(self, now: datetime, memory_ids: Iterable[str]) -> tuple[str, ...]:
@@ -86,7 +91,7 @@ class Background:
         await asyncio.to_thread(self._looked.note, now)
 
     def _faded(self, now: datetime, memories: Sequence[Memory]) -> tuple[str, ...]:
-        threshold = self.settings.cleanup_threshold
+        threshold = self._settings().background_tasks.cleanup_threshold
         return tuple(
             memory.id
             for memory, weight in zip(memories, weights(memories, now, self._show.decay), strict=True)

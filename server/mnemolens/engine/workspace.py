@@ -151,7 +151,7 @@ class Workspace:
         self._graph = KeptGraph(self._new_graph)
         self._refreshing = Refreshing(self._links, self._graph, self.searching)
         looked = Moment(layout.cache_dir / "archive" / layout.worktree_id)
-        self.background = Background(self._state, self._show, self._graph, looked)
+        self.background = Background(self._state, self._show, self._graph, looked, lambda: self.settings)
         self._sources = Sources(
             layout,
             settings,
@@ -901,7 +901,6 @@ class Workspace:
         self._show.decay = DecayParams.from_settings(self.settings)
         self._branches.configure(self.settings)
         self._recall.min_weight = self.settings.memory.decay.min_weight
-        self.background.settings = self.settings.background_tasks
         self._recall.shares = Shares.from_settings(self.settings)
         self._links.linking_enabled = self.settings.linking.enabled
         self._links.kinds = frozenset(self.settings.linking.kinds)

@@ -9,6 +9,7 @@ import logging
 from datetime import UTC
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from mnemolens.core.errors import StoreError
 from mnemolens.core.views import Json
@@ -76,7 +77,11 @@ async def _offer(ls: MnemolensServer, workspace: Workspace, faded: tuple[str, ..
         "What is forgotten can be restored.",
         [types.MessageActionItem(FORGET), types.MessageActionItem("Keep")],
     )
-    answer = await ls.window_show_message_request_async(question)
+    try:
+        answer = await ls.window_show_message_request_async(question)
+    except JsonRpcException as error:
+        logger.info("The client can't ask whether to forget what has faded: %s", error)
+        return
     if answer is not None and answer.title == FORGET:
         for memory_id in workspace.background.faded(ls.now(), faded):  # used meanwhile: not faded any more
             await workspace.commit(workspace.forget(memory_id, ls.now()))
