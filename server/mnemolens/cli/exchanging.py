@@ -8,7 +8,7 @@ from typing import Any
 
 from mnemolens.cli.progress import Progress
 from mnemolens.cli.session import memory_id, now, opened
-from mnemolens.cli.terminal import Screen, Span, note, one_line, put_json
+from mnemolens.cli.terminal import Screen, Span, counted, note, one_line, put_json
 from mnemolens.core.errors import InvalidArgument, NotFound
 from mnemolens.engine.exchange import ImportReport, PurgeReport
 from mnemolens.engine.secrets import refuse_secrets
@@ -24,7 +24,7 @@ def export(root: Path | None, form: str, output: Path | None) -> int:
         _read_code(workspace)
         if output is not None:
             report = asyncio.run(workspace.exchange.export(output.absolute(), form, now()))
-            note(f"{_memories(report.memories)} written to {output}")
+            note(f"{counted(report.memories, 'memory', 'memories')} written to {output}")
             return 0
         _, chunks = asyncio.run(workspace.exchange.exported(form, now()))
         for chunk in chunks:
@@ -116,7 +116,3 @@ def _print_purge(title: str, report: PurgeReport) -> None:
     Screen().line(Span("Purged", "bold"), f": {title}")
     for name in report.pending:
         note(f"{name} still holds its text; whoever has it open removes it, or purge again later")
-
-
-def _memories(count: int) -> str:
-    return "1 memory" if count == 1 else f"{count} memories"

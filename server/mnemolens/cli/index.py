@@ -10,6 +10,7 @@ from typing import Any
 
 from mnemolens.cli.progress import Progress
 from mnemolens.cli.session import open_folder
+from mnemolens.cli.terminal import counted
 from mnemolens.core.views import IndexReport, PlaceView
 from mnemolens.engine.workspace import Workspace
 
@@ -66,7 +67,8 @@ def _last_line(place: PlaceView) -> int:
 
 
 def _print_totals(workspace: Workspace, report: IndexReport) -> None:
-    print(f"{report.files} files, {report.symbols} symbols in {report.seconds:.2f} s")
+    found = f"{counted(report.files, 'file')}, {counted(report.symbols, 'symbol')}"
+    print(f"{found} in {report.seconds:.2f} s")
     status = workspace.status()
     for skipped in status.skipped:
         print(f"  left out: {skipped.file}: {skipped.reason}")

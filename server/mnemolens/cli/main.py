@@ -706,7 +706,9 @@ def cypher(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A parameter; its value in JSON, or else a text."),
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="N", help="How many rows at most.")] = 1000,
+    limit: Annotated[
+        int, typer.Option(min=1, max=1000, metavar="N", help="How many rows at most, up to 1000.")
+    ] = 1000,
     as_json: Json = False,
     root: Root = None,
 ) -> int:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from mnemolens.cli.session import now, opened
-from mnemolens.cli.terminal import Column, Screen, Span, note, one_line, put_json
+from mnemolens.cli.terminal import Column, Screen, Span, counted, note, one_line, put_json
 from mnemolens.core.clock import age
 from mnemolens.core.views import AgentView, SessionView
 from mnemolens.engine.json_form import agent, session
@@ -44,7 +44,7 @@ def change_session(root: Path | None, act: Literal["forget", "restore"], given: 
     if as_json:
         put_json({word: changed})
     elif changed:
-        memories = "1 memory" if changed == 1 else f"{changed} memories"
+        memories = counted(changed, "memory", "memories")
         hint = f"; `mnemolens {other} --session {one_line(given)}` takes that back"
         Screen().line(Span(word.capitalize(), "bold"), f": {memories}", Span(hint, "dim"))
     else:

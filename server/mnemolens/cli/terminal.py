@@ -60,6 +60,11 @@ def one_line(text: str) -> str:
     return " ".join(plain(text).split())
 
 
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """`1 file`, `2 files`; `many` where the plural is no mere s."""
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
 def put_json(value: Any) -> None:
     """One JSON value on a line of its own."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")

@@ -8,7 +8,7 @@ from typing import Any
 from mnemolens import __version__
 from mnemolens.cli.progress import Progress
 from mnemolens.cli.session import now, opened
-from mnemolens.cli.terminal import Screen, Span, one_line, put_json
+from mnemolens.cli.terminal import Screen, Span, counted, one_line, put_json
 from mnemolens.core.clock import SystemClock
 from mnemolens.core.errors import GraphUnavailable, MnemolensError
 from mnemolens.core.views import MemoryView
@@ -46,9 +46,12 @@ def status(root: Path | None, *, as_json: bool) -> int:
         rows = (
             ("version", __version__),
             ("folder", folder.root),
-            ("code", f"{folder.files} files, {folder.symbols} symbols{skipped}"),
+            ("code", f"{counted(folder.files, 'file')}, {counted(folder.symbols, 'symbol')}{skipped}"),
             ("memories", f"{folder.memories}" + (f" ({verdicts})" if verdicts else "")),
-            ("journal", f"{journal.segments} segments, {journal.events} events{unread}"),
+            (
+                "journal",
+                f"{counted(journal.segments, 'segment')}, {counted(journal.events, 'event')}{unread}",
+            ),
             ("store", str(workspace.layout.store)),
             ("graph", f"{folder.graph.state}{reason}"),
         )
@@ -67,7 +70,7 @@ def stats(root: Path | None, *, as_json: bool) -> int:
     kept = [view for view in views if view.memory.status != "forgotten"]
     moment = now()
     alive = [view for view in kept if not is_expired(view.memory, moment)]
-    counted: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "memories": len(alive),
         "forgotten": len(views) - len(kept),
         "expired": len(kept) - len(alive),
@@ -82,13 +85,13 @@ def stats(root: Path | None, *, as_json: bool) -> int:
         "journal": journal_status(journal),
     }
     if as_json:
-        put_json(counted)
+        put_json(figures)
         return 0
-    left_out = "".join(f", {counted[name]} {name}" for name in ("forgotten", "expired") if counted[name])
-    rows = [("memories", f"{len(alive)}{left_out}"), ("tokens", f"{counted['tokens']:,}")]
+    left_out = "".join(f", {figures[name]} {name}" for name in ("forgotten", "expired") if figures[name])
+    rows = [("memories", f"{len(alive)}{left_out}"), ("tokens", f"{figures['tokens']:,}")]
     groups = ("types", "verdicts", "layers", "tags", "authors", "sessions", "agents")
-    rows += [(name, _listed(counted[name])) for name in groups if counted[name]]
-    rows += [("journal", f"{journal.segments} segments, {journal.events} events")]
+    rows += [(name, _listed(figures[name])) for name in groups if figures[name]]
+    rows += [("journal", f"{counted(journal.segments, 'segment')}, {counted(journal.events, 'event')}")]
     _rows(tuple(rows))
     return 0
 
@@ -136,8 +139,8 @@ def _graph(workspace: Workspace) -> Finding:
         )
     place = "in a temporary folder" if graph.slot is None else f"in slot {graph.slot}"
     if graph.reason:
-        return Finding("graph", "note", f"{files} files, {place}: {graph.reason}")
-    return Finding("graph", "fine", f"{files} files, built anew {place}")
+        return Finding("graph", "note", f"{counted(files, 'file')}, {place}: {graph.reason}")
+    return Finding("graph", "fine", f"{counted(files, 'file')}, built anew {place}")
 
 
 def _all(workspace: Workspace) -> list[MemoryView]:
