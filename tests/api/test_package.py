@@ -56,16 +56,45 @@ def test_everything_is_documented(name):
 README = Path(__file__).resolve().parents[2] / "README.md"
 
 
+def run_example(number, capsys):
+    """What an example of the README prints, line by line."""
+    examples = re.findall(r"^```python\n(.*?)^```", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    exec(compile(examples[number], "README.md", "exec"), {})
+    return capsys.readouterr().out.splitlines()
+
+
 def test_the_example_of_the_readme(tmp_path, monkeypatch, capsys):
     pytest.importorskip("kuzu")
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "payments.py").write_text("def charge():\n    pass\n")
     monkeypatch.chdir(tmp_path)
-    (example,) = re.findall(r"^```python\n(.*?)^```", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    exec(compile(example, "README.md", "exec"), {})
-    first, second = capsys.readouterr().out.splitlines()
+    first, second = run_example(0, capsys)
     assert first.startswith("charge() is called twice when the provider times out 20")
     assert second == "pay-1 src/payments.py::charge 0.8"
+
+
+def test_the_example_of_the_graph(capsys):
+    # 1 * .5 * .8, then .4 * .5 * .9
+    assert run_example(1, capsys) == [
+        "timeout 0.4 1 ['retry']",
+        "idempotency 0.18 2 ['retry']",
+        "timeout []",
+    ]
+
+
+def test_the_example_of_memories_that_fade(capsys):
+    first, second = run_example(2, capsys)
+    # .4 * (1 + .2) is below the 0.6 of the preset's active layer
+    layers = {"long_term": {"count": 1, "tokens": 30}, "core": {"count": 1, "tokens": 50}}
+    assert first == f"['mem_002', 'mem_001'] {layers} 80"
+    assert second.startswith("{'mem_001': 1.0, 'mem_002': 0.4")
+    assert second.endswith("[]")
+
+
+def test_the_example_of_vectors(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (line,) = run_example(3, capsys)
+    assert line.endswith(" Tokens are JWTs, valid for a day")
 
 
 def test_the_demo(tmp_path):
