@@ -59,3 +59,34 @@ async def test_forgetting_a_session(ready, repository):
     assert await titles(ready) == ["Three", "Two", "One"]
     assert await ready.run("session.restore", {"sessionId": "monday"}) == {"restored": 0}
     assert await ready.refusal("session.forget", {}) == "sessionId: is missing"
+
+
+async def test_what_has_expired_is_left_out_and_can_be_restored(ready, repository):
+    here = repository / "billing.py"
+    place = {"uri": uri(here), "position": {"line": 3, "character": 5}}
+    ready.open(here)
+    past = {"expiresAt": "2020-01-01T00:00:00Z", **BOTH}
+    one = (await ready.capture("Charges twice", here, 3, 5, **past))["memory"]["id"]
+
+    async def seen():
+        (folder,) = (await ready.run("status"))["folders"]
+        return {
+            "hover": await ready.hover_text(here, 3, 5) is not None,
+            "lens": await ready.lenses(here) != {},
+            "list": await titles(ready) != [],
+            "list here": await titles(ready, **place) != [],
+            "recall": (await ready.run("recall", {"query": "charges twice"}))["memories"] != [],
+            "recall here": (await ready.run("recall", place))["memories"] != [],
+            "neighbours": "memory" in {
+                node["kind"] for node in (await ready.run("graph.neighbors", place))["nodes"]
+            },
+            "sessions": (await ready.run("sessions"))["sessions"] != [],
+            "agents": (await ready.run("agents"))["agents"] != [],
+            "status": folder["memories"] == 1,
+        }  # fmt: skip
+
+    assert set((await seen()).values()) == {False}, await seen()
+    assert await titles(ready, includeForgotten=True) == ["Charges twice"]
+    restored = (await ready.run("memory.restore", {"id": one}))["memory"]
+    assert restored["expiresAt"] is None
+    assert set((await seen()).values()) == {True}, await seen()
