@@ -201,8 +201,8 @@ async function first() {
   await step('a rewritten body makes it drifted', async () => {
     const code = workbench.editor('/shop/payments.py');
     await workbench.openFile('shop/payments.py', 36, 1);
-    const body = original.slice(original.indexOf('    key = secrets'), original.indexOf('def refund('));
-    writeOnDisk('shop/payments.py', original.replace(body, '    queue = Outbox.of(provider)\n    ticket = queue.put(card, amount)\n    return ticket.wait()\n\n\n'));
+    const loop = original.slice(original.indexOf('    for attempt in'), original.indexOf('def refund('));
+    writeOnDisk('shop/payments.py', original.replace(loop, '    queue = Outbox.of(provider)\n    ticket = queue.put(card, body)\n    return ticket.wait()\n\n\n'));
     await workbench.rectangle(code, 'ticket = queue.put', 'ticket');
     await workbench.lensesAre(code, { 'def charge(': '1 memory · 1 drifted' });
     await workbench.hover(code, 'def charge(', 'charge', 'drifted');
