@@ -1,5 +1,6 @@
 # Every target sets up what it needs. Needs Python >= 3.11, Node >= 20, npm and make.
-# PYTHON=python3.12 picks another interpreter; FOLDER=… is what `make run` opens; QUICK=1 shortens the bench.
+# PYTHON=python3.12 picks another interpreter; FOLDER=… is what `make run` opens; QUICK=1 shortens the bench,
+# TRACK_REPO=/path/to/a/clone lets it replay that repository's history too.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -42,6 +43,7 @@ e2e: package ## the installed .vsix in the real workbench, and Neovim
 
 bench: $(VENV)/.ready ## all figures beside their targets, and build/bench.json (QUICK=1, COMPARE=former.json)
 	$(PY) tests/bench/bench.py $(if $(QUICK),--quick) $(if $(COMPARE),--compare $(COMPARE))
+	$(PY) tests/bench/survival.py $(if $(QUICK),--quick)
 
 lint: $(VENV)/.ready $(EXT)/node_modules/.ready ## ruff, mypy --strict, tsc, eslint
 	$(PY) -m ruff check .

@@ -28,7 +28,7 @@ from tempfile import TemporaryDirectory
 
 import survival_releases
 from survival_history import Step, repository
-from survival_made import KINDS, Corpus, run
+from survival_made import KINDS, MOST_FILES, Corpus, run
 
 from mnemolens.codegraph.track import SURE, Known, track
 from mnemolens.core.symbols import FUNCTION_KINDS, SymbolKey
@@ -46,6 +46,9 @@ TARGETS = {
     MOVED: 0.99,
 }
 EXTENSIONS = (".py", ".ts", ".go")
+LEAST_FILES = 60
+"""Of a language, to make trees of that are not all alike."""
+
 Rows = dict[str, Counter[str]]
 
 
@@ -93,12 +96,12 @@ def judge(steps: Iterable[tuple[str, Step]], *, show: bool) -> Rows:
     return rows
 
 
-def made(folders: list[Path], extension: str, count: int, seed: int) -> Rows:
+def made(folders: list[Path], extension: str, count: int, seed: int, *, quick: bool) -> Rows:
     """{kind: counts} of refactorings of real functions."""
     rng = random.Random(seed)
     rows: Rows = {kind: Counter() for kind in KINDS}
-    corpus = Corpus(folders, extension, rng)
-    if len(corpus.files) < 10:
+    corpus = Corpus(folders, extension, rng, 80 if quick else MOST_FILES)
+    if len(corpus.files) < LEAST_FILES:
         return {}
     counts = {kind: count * (5 if kind == "replaced" else 1) for kind in KINDS}
     for case, match in run(corpus, counts, rng):
@@ -186,9 +189,9 @@ def main() -> int:
             tables["releases"] = judge(survival_releases.steps(Path(scratch)), show=given.show)
     if not given.no_made:
         own = [Path(sysconfig.get_path("stdlib")), REPOSITORY / "vscode-extension" / "src"]
-        count = given.cases or (8 if given.quick else 200)
+        count = given.cases or (5 if given.quick else 200)
         for extension in EXTENSIONS:
-            rows = made(repositories or own, extension, count, given.seed)
+            rows = made(repositories or own, extension, count, given.seed, quick=given.quick)
             if rows:
                 tables[f"refactorings, {extension}"] = rows
     fine = not [title for title, rows in tables.items() if not show(title, rows)]

@@ -68,7 +68,9 @@ class Case(NamedTuple):
 class Corpus:
     """Real files of one language."""
 
-    def __init__(self, folders: list[Path], extension: str, rng: random.Random) -> None:
+    def __init__(
+        self, folders: list[Path], extension: str, rng: random.Random, most: int = MOST_FILES
+    ) -> None:
         self.rng = rng
         self.extension = extension
         self.files: list[tuple[str, Source]] = []
@@ -77,7 +79,7 @@ class Corpus:
         paths = sorted(path for folder in folders for path in folder.rglob(f"*{extension}") if path.is_file())
         rng.shuffle(paths)
         for path in paths:
-            if len(self.files) == MOST_FILES:
+            if len(self.files) == most:
                 break
             if path.name.endswith((".d.ts", "_pb2.py")) or not 500 < path.stat().st_size < 120_000:
                 continue

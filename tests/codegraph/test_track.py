@@ -245,6 +245,19 @@ def test_what_a_function_did_is_followed_into_the_one_that_it_calls_now():
     assert told(found["main.py::charge"]) == ("renamed", "main.py::_charge")
 
 
+def test_what_was_edited_on_that_way_is_asked_about():
+    shell = """
+def charge(order, provider):
+    with provider.session() as session:
+        session.begin(order.number)
+        receipt = _charge(order, session)
+        session.end(order.number, receipt, provider.name)
+    return receipt
+"""
+    match = followed(CHARGE, shell + EDITED.replace("def charge", "def _charge"))["main.py::charge"]
+    assert (told(match), match.sure) == (("renamed", "main.py::_charge"), False)
+
+
 def test_a_swap_of_names_is_followed():
     swapped = CHARGE.replace("charge", "invoice") + INVOICE.replace("invoice", "charge")
     found = followed(CHARGE + INVOICE, swapped)

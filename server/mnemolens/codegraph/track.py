@@ -55,6 +55,9 @@ HOLLOW = 0.5
 INSIDE = 0.65
 """Likeness from which that one has it."""
 
+MOVED_INSIDE = 0.74
+"""What such a move scores at most: the old name still stands, so the user is asked."""
+
 CLEARLY = 0.3
 """How much more alike it must be than what is left."""
 
@@ -215,7 +218,7 @@ class _Tracking:
                 worth, new = max(inside, key=lambda pair: (pair[0], pair[1].key))
                 if key in self.found:
                     del self.taken[self.found[key][0].key]
-                self.take(old, new, "similar", worth)
+                self.take(old, new, "similar", min(worth, MOVED_INSIDE))
 
     def by_hash(self, stage: Stage) -> None:
         """Each whose text stands elsewhere, unless several are equally near."""
