@@ -356,3 +356,7 @@ async def test_status(ready, repository):
     [skipped] = (await ready.run("status"))["folders"][0]["skipped"]
     assert skipped["file"] == "binary.py"
     assert skipped["reason"]
+
+
+async def test_a_file_that_is_gone_has_no_code_actions(ready, repository):
+    assert await ready.actions(repository / "gone.py", 0, 0) == []

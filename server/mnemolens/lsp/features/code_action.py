@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from lsprotocol import types
 
+from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.symbols import Range
 from mnemolens.core.views import ActionView
 from mnemolens.lsp.features.diagnostics import hinted
@@ -30,19 +31,26 @@ def register(server: MnemolensServer) -> None:
         if place is None:
             return []
         span = ls.positions.range_from_client(params.range, place.line_text)
-        found = [
-            *_capture(ls, params, place, span),
-            *(
-                _action(params, place, action)
-                for action in place.workspace.actions(
-                    place.file, span.start, ls.now(), hinted(params.context)
-                )
-            ),
-        ]
-        if params.context.trigger_kind != types.CodeActionTriggerKind.Automatic:
-            found += _suggested(ls, params, place, span)
-        wanted = [action for action in found if _is_wanted(params.context, action)]
-        return [action if ls.caps.action_literals else _bare(action) for action in wanted]
+        try:
+            return _actions(ls, params, place, span)
+        except InvalidArgument:
+            return []  # the file went before this was asked: a memory's document that was closed just now
+
+
+def _actions(
+    ls: MnemolensServer, params: types.CodeActionParams, place: Place, span: Range
+) -> list[types.CodeAction | types.Command]:
+    found = [
+        *_capture(ls, params, place, span),
+        *(
+            _action(params, place, action)
+            for action in place.workspace.actions(place.file, span.start, ls.now(), hinted(params.context))
+        ),
+    ]
+    if params.context.trigger_kind != types.CodeActionTriggerKind.Automatic:
+        found += _suggested(ls, params, place, span)
+    wanted = [action for action in found if _is_wanted(params.context, action)]
+    return [action if ls.caps.action_literals else _bare(action) for action in wanted]
 
 
 def _capture(
