@@ -321,6 +321,20 @@ class TestWrongValues:
         s, _ = resolve(yaml="memory: {layers: {core_min: 0.3, active_min: 0.6}}", previous=before)
         assert s == before
 
+    def test_ratios_that_are_not_one_together(self):
+        before = quiet(yaml="memory: {budget: {core_ratio: 0.3, archive_ratio: 0.15}}")
+        assert before.memory.budget.core_ratio == 0.3
+        for wrong in (
+            "{core_ratio: 0.5}",
+            "{core_ratio: 0, active_ratio: 0, long_term_ratio: 0, archive_ratio: 0}",
+        ):
+            s, notices = resolve(yaml=f"memory: {{budget: {wrong}}}", previous=before)
+            assert s == before
+            assert [notice.level for notice in notices] == ["warning"]
+            assert "memory.budget.core_ratio" in notices[0].message
+            assert "must be 1" in notices[0].message
+            assert resolve(yaml=f"memory: {{budget: {wrong}}}")[0] == Settings()
+
     @given(
         st.recursive(
             st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
