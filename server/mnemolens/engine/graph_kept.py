@@ -31,7 +31,9 @@ class KeptGraph:
     @property
     def state(self) -> GraphState:
         """The graph in words, for the status."""
-        return GraphState("off", None, "it was not started yet") if self._sync is None else self._sync.state
+        if self._sync is None:
+            return GraphState("off", None, "it is built when it is first asked")
+        return self._sync.state
 
     def keep(self) -> None:
         """Keeps it in step from now on, in the background; without kuzu it stays off. Again is harmless."""

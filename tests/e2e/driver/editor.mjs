@@ -419,8 +419,11 @@ async function notes() {
 
   await step('a search that finds no memory offers its notes, and to try it on the open file', async () => {
     const rows = workbench.quick.locator('.monaco-list-row');
-    await workbench.command('Mnemolens: Search');
-    await rows.filter({ hasText: PROJECT }).waitFor();
+    await workbench.until(async () => {
+      await workbench.command('Mnemolens: Search');
+      const all = rows.filter({ hasText: `${PROJECT}'s comments and agent files… (5)` });  // fewer while code is read
+      return all.waitFor({ timeout: 4000 }).then(() => true, () => false);
+    }, 'all five notes to be offered', 40000);
     await rows.filter({ hasText: 'Try it on ledger.py' }).waitFor();
     await steps.shot('empty-search');
     const offers = (await rows.allInnerTexts()).map(plain);
