@@ -369,6 +369,20 @@ def test_confirmed_text_counts_as_its_own():
     assert told(match) == ("moved", "b.py::reserve")
 
 
+def test_a_place_known_without_its_look_has_that_of_the_birth():
+    anchor = anchor_on(CHARGE, "charge")
+    old = known_anchor(anchor, CodeState(SymbolKey("later.py", "charge"), "", "", ""))
+    assert old.key == SymbolKey("later.py", "charge")
+    assert old.grams() == known_anchor(anchor).grams() != frozenset()
+
+
+def test_a_short_body_under_a_name_that_is_merely_alike_says_nothing():
+    found = followed(
+        files(a="def is_on(self): return self.x\n"), files(b="def is_off(self): return self.x\n")
+    )
+    assert not found["a.py::is_on"].sure
+
+
 def test_a_file_goes_with_what_is_in_it():
     old = [Known(SymbolKey("pay.py", ""), "file"), *definitions(files(pay=CHARGE + INVOICE))]
     new = [Known(SymbolKey("shop/pay.py", ""), "file"), *definitions(files(**{"shop/pay": CHARGE + INVOICE}))]

@@ -41,7 +41,7 @@ SHORT_BODY = 12
 """Tokens below which an equal body says little: many getters look the same."""
 
 ALIKE_NAME = 0.5
-"""Share of common words from which names say as much as an equal name."""
+"""Share of common words from which the likeness of short definitions says something."""
 
 UNLIKE = 0.25
 """Likeness below which a definition under the same key may be another one."""
@@ -379,8 +379,6 @@ class _Tracking:
         """Whether a like body says anything: it is long, or the name or the place agrees."""
         if body_tokens(new) >= SHORT_BODY or old.key.name == new.key.name:
             return True
-        if name_likeness(old.key.name, new.key.name) >= ALIKE_NAME:
-            return True
         return place_of(old.key) == place_of(new.key) and any(self.beside(old, new))
 
     def agreement(self, old: Known, new: Known) -> int:
@@ -412,7 +410,10 @@ class _Tracking:
         return [
             new
             for new in near
-            if new != doubted and self.fits(old, new) and self.says_enough(old, new) and new.grams()
+            if new != doubted
+            and self.fits(old, new)
+            and (self.says_enough(old, new) or _names_alike(old, new))
+            and new.grams()
         ]
 
     def moved(self, place: Place) -> Place:
@@ -493,6 +494,10 @@ def body_tokens(known: Known) -> int:
 
 def _best(candidates: list[Candidate]) -> tuple[Candidate, ...]:
     return tuple(sorted(candidates, key=lambda one: (-one.score, one.key))[:MAX_CANDIDATES])
+
+
+def _names_alike(old: Known, new: Known) -> bool:
+    return name_likeness(old.key.name, new.key.name) >= ALIKE_NAME
 
 
 def _same_full(old: Known, new: Known) -> bool:

@@ -58,7 +58,8 @@ def known_anchor(anchor: Anchor, state: CodeState | None = None) -> Known:
     birth = anchor.birth
     state = state or birth.state
     known = (birth.state, *anchor.aliases, *anchor.confirmations)
-    prints = tuple(dict.fromkeys((state.fingerprint, *(one.fingerprint for one in anchor.confirmations))))
+    there = [one for one in anchor.confirmations if one.key == state.key]
+    looks = [one.fingerprint for one in (*reversed(there), state, *reversed(known)) if one.fingerprint]
     return Known(
         state.key,
         birth.kind,
@@ -70,7 +71,7 @@ def known_anchor(anchor: Anchor, state: CodeState | None = None) -> Known:
         other_hashes=frozenset(value for one in known for value in (one.full_hash, one.body_hash) if value)
         - {state.full_hash, state.body_hash},
         refused=anchor.refused,
-        grams=cache(lambda: grams_of(prints[-1] or prints[0])),
+        grams=cache(lambda: grams_of(looks[0]) if looks else NO_GRAMS),
     )
 
 
