@@ -1,5 +1,7 @@
 """Memories that others supersede or contradict: they say so wherever they are shown, and stand behind."""
 
+from pathlib import Path
+
 import pytest
 
 from folders import Folder
@@ -65,6 +67,13 @@ def test_a_superseded_memory_says_so_and_stands_behind_its_successor(folder, not
         assert second.score == pytest.approx(second.view.weight * second.activation * second.truth)
     json = JsonForm(workspace).memory(workspace.get(old, folder.now).view)
     assert json["relations"] == [{"kind": "supersededBy", "id": new, "title": "Retries are safe now"}]
+
+
+def test_a_memory_that_is_open_as_a_document_says_so(folder, notes):
+    old, new = notes
+    link(folder, new, old, "SUPERSEDES")
+    (opened,) = folder.run(folder.workspace.open_memories([old], folder.now))
+    assert "superseded by “Retries are safe now”" in Path(opened.path).read_text("utf-8")
 
 
 def test_an_own_memory_stands_behind_a_successor_that_is_only_around(folder, notes):

@@ -956,4 +956,5 @@ class Workspace:
             if not link.candidate
         ]
         where = f"on {' · '.join(on) or 'no code'} ({self._links.verdict_of(memory.id)})"
-        return (where, "save this document to keep your changes")
+        relations = self._show.standing.of(memory.id, self._clock.now())
+        return (where, *(one.words for one in relations), "save this document to keep your changes")
