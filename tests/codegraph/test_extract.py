@@ -153,7 +153,8 @@ def f(a, b=1, *c, d: int, e: int = 2, **g):
 """
     symbols = read(source)
     assert symbols.module_names == {"top", "y"}  # y is bound in the function, under `global`
-    assert symbols.locals[0] == set("abcdeghijkloqrstvx") | {"aa", "bb", "cc", "dd", "ee", "ff"}
+    names = set("abcdeghijkloqrstvx") | {"aa", "bb", "cc", "dd", "ee", "ff"}
+    assert symbols.locals[0] == names | {"o =n.__enter__()"}  # and of what type it is, where that is told
     assert symbols.locals[1] == {"hidden", "other"}
 
 

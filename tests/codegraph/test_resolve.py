@@ -735,3 +735,59 @@ def test_many_stars_in_a_circle_are_quick():
         for name in names
     )
     check(f"{files}#- /main.py\nfrom m0 import *\nx$0()", None)
+
+
+SHOP = """\
+class Base:
+    def open(self): pass
+class Shop(Base):
+    def pay(self) -> 'Till': pass
+class Till:
+    def ring(self): pass
+"""
+OTHER = "class Other:\n    def pay(self): pass\n"
+
+TYPED = {
+    "a declared parameter": ("def f(shop: Shop):\n    shop.pa$0y()", "class main.py::Shop.pay"),
+    "an optional one": ("def f(shop: 'Shop | None' = None):\n    shop.pa$0y()", "class main.py::Shop.pay"),
+    "Optional": ("def f(shop: Optional[Shop]):\n    shop.pa$0y()", "class main.py::Shop.pay"),
+    "one of two types": ("def f(shop: Shop | Till):\n    shop.pa$0y()", None),
+    "a list of them": ("def f(shop: list[Shop]):\n    shop.pa$0y()", None),
+    "a made value": ("def f():\n    shop = Shop(1)\n    shop.pa$0y()", "class main.py::Shop.pay"),
+    "a base class's member": ("def f(shop: Shop):\n    shop.op$0en()", "class main.py::Base.open"),
+    "what a method returns": ("def f(shop: Shop):\n    shop.pay().ri$0ng()", "class main.py::Till.ring"),
+    "through a variable": (
+        "def f(shop: Shop):\n    till = shop.pay()\n    till.ri$0ng()",
+        "class main.py::Till.ring",
+    ),
+    "two values of one name": (OTHER + "def f():\n    s = Shop()\n    s = Other()\n    s.pa$0y()", None),
+    "an unknown second value": ("def f(x):\n    s = Shop()\n    s = x\n    s.pa$0y()", None),
+    "an attribute": (
+        "class A:\n  def __init__(self, shop: Shop):\n    self.shop = shop\n  def f(self): self.shop.pa$0y()",
+        "class main.py::Shop.pay",
+    ),
+    "an attribute that a base class declares": (
+        "class A:\n    shop: Shop\nclass B(A):\n    def f(self):\n        self.shop.pa$0y()",
+        "class main.py::Shop.pay",
+    ),
+    "an attribute set to something else too": (
+        "class A:\n def g(self): self.shop = Shop()\n def f(self, x):\n  self.shop = x; self.shop.pa$0y()",
+        None,
+    ),
+    "a with target": (
+        "class Lock:\n    def __enter__(self) -> Shop: pass\nwith Lock() as shop:\n    shop.pa$0y()",
+        "class main.py::Shop.pay",
+    ),
+    "the type of a function's result": (
+        "def make() -> Shop: pass\ndef f():\n    make().pa$0y()",
+        "class main.py::Shop.pay",
+    ),
+    "a type parameter": ("def f[Shop](shop: Shop):\n    shop.pa$0y()", None),
+    "a value that is made of itself": ("def f():\n    s = s.s\n    s.pa$0y()", None),
+}
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_python_types_that_the_text_tells(name):
+    source, expected = TYPED[name]
+    check(SHOP + source, expected)

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
+from math import inf
 from time import perf_counter, thread_time
 
 from tree_sitter import Tree
@@ -36,6 +37,9 @@ _FIRST_TIME_FACTOR = 10
 
 AT_ONCE_MS = 30.0
 """What takes longer at once after all goes on in slices: brackets nested 20,000 deep fit into 40 kB."""
+
+SMALL_BYTES = 16_384
+"""A text up to this size is always read at once, however busy the machine."""
 
 _MAX_EDITS = 64
 """After so many scattered edits without a whole text the units are given up: reading anew is cheaper."""
@@ -229,7 +233,8 @@ class Document:
         else:
             # What others on this machine do is no sign of a slow text: processor time tells.
             started = thread_time()
-            self._clock, self._deadline = thread_time, started + AT_ONCE_MS / 1000
+            limit = AT_ONCE_MS / 1000 if len(self.text) > SMALL_BYTES else inf
+            self._clock, self._deadline = thread_time, started + limit
             self.pending = any(thread_time() > self._deadline for _ in steps)
             self._spent = thread_time() - started
             self._slow = self.pending or self._is_slow(self._spent)

@@ -30,7 +30,7 @@ from mnemolens.core.symbols import (
     SymbolRange,
 )
 
-EXTRACTOR_VERSION = 3
+EXTRACTOR_VERSION = 4
 """Goes up when the same text would give other symbols: caches made by another version are void."""
 
 MAX_DEPTH = 100
@@ -379,9 +379,10 @@ class Walk:
         if imports:
             _put_in_order(imports, places, edges, nodes, base_byte, self.language)
             unit.imports = imports
-        unit.bound |= facts.bound - facts.outer - facts.module_wide
-        if facts.outer or facts.module_wide or facts.attributes:
-            unit.rebinds = _rebinds(facts, edges)
+        types, attributes = facts.typed() if facts.types else (_NONE, _NONE)
+        unit.bound |= (facts.bound - facts.outer - facts.module_wide) | types
+        if facts.outer or facts.module_wide or facts.attributes or attributes:
+            unit.rebinds = _rebinds(facts, edges) | {("self", item) for item in attributes}
         return unit, parts, body_start, body_end
 
 
@@ -423,6 +424,7 @@ def _put_in_order(
 
 
 _NOTHING = RawImport("", "", "")
+_NONE: frozenset[str] = frozenset()
 
 
 def _same_package(first: RawImport, second: RawImport) -> bool:

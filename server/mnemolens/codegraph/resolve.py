@@ -44,6 +44,10 @@ _PY_STUBS = frozenset(digest(b"\0" + token + b"\1") for token in (b"...", b"pass
 _SOURCE_FOLDERS = frozenset({"src", "lib", "python", "py", "source", "server", "backend"})
 """Folders that by convention hold a project's packages and are none themselves."""
 
+_MAX_STEPS = 40
+"""How many expressions and types are followed for one answer."""
+
+_TYPES = frozenset({"interface", "type"})
 _EMPTY_BASES = frozenset({"object", "Generic", "Protocol", "ABC", "NamedTuple"})
 _HERE = Range(Position(0, 0), Position(0, 0))
 
@@ -55,12 +59,19 @@ class _Target(NamedTuple):
         key: the symbol; for a module the file's key; None for a folder.
         folder: the folder in which submodules are looked for, None for a symbol.
         path: for an object literal its dotted name in the scope `key`, with a dot at its end.
+        instance: a value of the class `key`.
     """
 
     key: SymbolKey | None
     confidence: Confidence
     folder: str | None = None
     path: str = ""
+    instance: bool = False
+
+    @property
+    def is_symbol(self) -> bool:
+        """Whether the symbol (or module) itself is meant, nothing in it and no value of it."""
+        return not self.path and not self.instance
 
 
 def resolve(
@@ -79,7 +90,7 @@ def resolve(
         target = resolver.imported(Import(module, name, reference.name), 0)
     else:
         target = resolver.reference(reference.name, reference.receiver, reference.scope)
-    if target is not None and target.key is not None and target.key.qualname and not target.path:
+    if target is not None and target.key is not None and target.key.qualname and target.is_symbol:
         return Resolved(target.key, target.confidence)
     return _by_name(index, reference.name) if target is None and allow_name else None
 
@@ -185,6 +196,9 @@ class _Resolver:
         file: str,
         view: FileView,
         known: "dict[_Question, _Target | None] | None" = None,
+        steps: list[int] | None = None,
+        *,
+        types: bool = False,
     ) -> None:
         # Answers of this resolution, None while one is sought: cycles of imports and bases end there.
         self.known: dict[_Question, _Target | None] = {} if known is None else known
@@ -193,13 +207,21 @@ class _Resolver:
         self.view = view
         self.symbols = view.symbols
         self.python = view.symbols.language == "python"
+        self.steps = [_MAX_STEPS] if steps is None else steps  # types still to be followed for one answer
+        self.types = (
+            types and not self.python
+        )  # names mean types, not values: in TypeScript they are two things
 
     def other(self, file: str) -> "_Resolver | None":
         """The resolver of another file."""
         if file == self.file:
             return self
         view = self.index.view(file)
-        return None if view is None else _Resolver(self.index, file, view, self.known)
+        return (
+            None
+            if view is None
+            else _Resolver(self.index, file, view, self.known, self.steps, types=self.types)
+        )
 
     # Names.
 
@@ -209,16 +231,118 @@ class _Resolver:
             return None
         if not receiver:
             return self.bare(name, scope)
-        head, *rest = receiver.split(".")
-        if self._is_self(head, scope) or head in {"super()", "super"}:
-            # An attribute of an attribute: only a type checker knows.
-            return None if rest else self._own_member(head, name, scope)
-        target = self.bare(head.removesuffix("()"), scope)
-        if head.endswith("()") and (target is None or not self._is_class(target)):
-            return None  # what a function returns is not known
-        for part in (*rest, name):
-            target = None if target is None else self.attribute(target, part, 0)
+        head, _, rest = receiver.partition(".")
+        if not rest and (head in {"super()", "super"} or self._is_self(head, scope)):
+            return self._own_member(head, name, scope)
+        target = self._expression(receiver, scope)
+        return None if target is None else self._part_of(target, name)
+
+    def _expression(self, text: str, scope: int) -> _Target | None:
+        """What a receiver is: a symbol, a module, an object literal, or a value of a class."""
+        self.steps[0] -= 1
+        if self.steps[0] < 0:
+            return None
+        head, *rest = text.split(".")
+        name = head.removesuffix("()")
+        if self._is_self(name, scope):
+            target = self._own_class(scope)
+            if target is None and name in self._bound_at(scope):
+                target = self._typed(scope, name, "class")
+        else:
+            target = self.bare(name, scope)
+        if head.endswith("()"):
+            target = self._called(target)
+        for part in rest:
+            target = None if target is None else self._part_of(target, part.removesuffix("()"))
+            if part.endswith("()") or (target is not None and not self._is_class(target)):
+                # What a property is, its declaration says as that of any method does.
+                target = self._called(target) or (None if part.endswith("()") else target)
         return target
+
+    def _bound_at(self, scope: int) -> frozenset[str]:
+        return self.symbols.locals[scope] if scope >= 0 else self.symbols.module_names
+
+    def _own_class(self, scope: int) -> _Target | None:
+        owner = self.owner(scope)
+        if owner is None:
+            return None
+        return _Target(self.index.key_at(self.file, owner), "self", instance=True)
+
+    def _part_of(self, target: _Target, name: str) -> _Target | None:
+        """`target.name`, of a value of a class too."""
+        if not target.instance or target.key is None:
+            return self.attribute(target, name, 0)
+        other, at = self.other(target.key.file), self.index.position_of(target.key)
+        if other is None or at is None:
+            return None
+        return other.typed_attribute(at, name, 0) or other.member(at, name, "class")
+
+    def _called(self, target: _Target | None) -> _Target | None:
+        """What a call of `target` gives: a value of the class, or of the type that a function returns."""
+        if target is None or target.key is None or not target.is_symbol:
+            return None
+        if self._is_class(target):
+            return target._replace(instance=True, confidence="class")
+        other, at = self.other(target.key.file), self.index.position_of(target.key)
+        if other is None or at is None:
+            return None
+        said = [item[3:] for item in other.symbols.locals[at] if item.startswith("() ")]
+        return other.value_of(said[0], at) if len(said) == 1 else None
+
+    def value_of(self, named: str, scope: int) -> _Target | None:
+        """A value of the type that is so named in a scope of this file."""
+        self.steps[0] -= 1
+        if self.steps[0] < 0:
+            return None
+        if named in {"Self", "typing.Self", "this"}:
+            return self._own_class(scope)
+        names = (
+            self
+            if self.types or self.python
+            else _Resolver(self.index, self.file, self.view, self.known, self.steps, types=True)
+        )
+        receiver, _, name = named.rpartition(".")
+        found = names.reference(name, receiver, scope)
+        if found is None or found.key is None or found.instance or not self._is_class(found):
+            return None
+        return found._replace(instance=True, confidence="class")
+
+    def _typed(self, scope: int, name: str, confidence: Confidence) -> _Target | None:
+        """The value that a name has in the scope that binds it, as far as its type is told."""
+        lead = f"{name} "
+        said = [item[len(lead) :] for item in self._bound_at(scope) if item.startswith(lead)]
+        found = self._said(said[0], scope) if len(said) == 1 else None
+        return None if found is None else found._replace(confidence=confidence)
+
+    def _said(self, said: str, scope: int) -> _Target | None:
+        """The value that is described so: by a type's name, or as `=expression`."""
+        if not said.startswith("="):
+            return self.value_of(said, scope)
+        values = (
+            self if not self.types else _Resolver(self.index, self.file, self.view, self.known, self.steps)
+        )
+        found = values._expression(said[1:], scope)  # noqa: SLF001 - of its own class
+        return found if found is not None and found.instance else None
+
+    def typed_attribute(self, owner: int, name: str, hops: int) -> _Target | None:
+        """The value of an attribute of a class's instances, its base classes' included."""
+        bound = self.symbols.locals[owner]
+        own, of_self = f"{name} ", f"self.{name} "
+        said = {item[len(own) :] for item in bound if item.startswith(own)}
+        said |= {item[len(of_self) :] for item in bound if item.startswith(of_self)}
+        declared = {item for item in said if item != "?" and not item.startswith("=")}
+        if said:
+            found = {None if item == "?" else self._said(item, owner) for item in declared or said}
+            return found.pop() if len(found) == 1 else None
+        if name in bound or f"self.{name}" in bound or hops > _MAX_HOPS:
+            return None
+        for base in self.bases(owner):
+            if base.key is None or (other := self.other(base.key.file)) is None:
+                continue
+            at = self.index.position_of(base.key)
+            if at is not None and (value := other.typed_attribute(at, name, hops + 1)) is not None:
+                return value
+        return None
 
     def _own_member(self, head: str, name: str, scope: int) -> _Target | None:
         """`self.name`, `super().name` and the like."""
@@ -283,8 +407,14 @@ class _Resolver:
 
     def _bound_in(self, scope: int, name: str, bound: frozenset[str]) -> tuple[_Target | None] | None:
         """What `name` is bound to in one scope: None if not bound there, (None,) if that tells nothing."""
-        if name in bound:
-            return (self.object_literal(scope, name, "scope"),)
+        if self.types:
+            limits = [item for item in bound if item.startswith(f"<{name}>")]
+            if limits:  # a type parameter: what it extends
+                limit = limits[0].partition(" ")[2]
+                value = self.value_of(limit, scope) if limit else None
+                return (None if value is None else value._replace(instance=False),)
+        elif name in bound:
+            return (self._typed(scope, name, "class") or self.object_literal(scope, name, "scope"),)
         defined = name in self.view.members.get(scope, ())
         imports = self.view.imports.get(scope, {}).get(name)
         if imports:
@@ -338,6 +468,14 @@ class _Resolver:
             last: the end of those that count.
         """
         indices = self.view.members.get(scope, {}).get(name, [])[first:last]
+        if not self.python and indices:
+            kinds = self.symbols.symbols
+            meant = [
+                i
+                for i in indices
+                if (kinds[i].kind in CLASS_KINDS if self.types else kinds[i].kind not in _TYPES)
+            ]
+            indices = meant if meant or self.types else indices
         if not indices:
             return None
         best = indices[0]
@@ -382,7 +520,7 @@ class _Resolver:
 
     def inherited(self, owner: int, name: str, confidence: Confidence, hops: int) -> _Target | None:
         """A member of the classes that a class derives from."""
-        question = (self.file, owner, name)
+        question = (self.file, owner, f"{name} type" if self.types else name)
         if hops > _MAX_HOPS or question in self.known:
             return self.known.get(question)
         self.known[question] = None
@@ -419,7 +557,7 @@ class _Resolver:
 
     def exported(self, name: str, hops: int) -> _Target | None:
         """What another file gets under `name` from this module."""
-        question = (self.file, -1, name)
+        question = (self.file, -1, f"{name} type" if self.types else name)
         if hops > _MAX_HOPS or question in self.known:
             return self.known.get(question)
         self.known[question] = None
@@ -438,8 +576,8 @@ class _Resolver:
 
     def _local(self, name: str, hops: int) -> _Target | None:
         """A name bound at this module's top, seen from elsewhere."""
-        if name in self.symbols.module_names:
-            return self.object_literal(-1, name, "import")
+        if name in self.symbols.module_names and not self.types:
+            return self._typed(-1, name, "class") or self.object_literal(-1, name, "import")
         imports = self.view.imports.get(-1, {}).get(name)
         if imports:
             return self._imported_or_defined(-1, name, imports, "import", hops)

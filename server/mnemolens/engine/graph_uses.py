@@ -5,12 +5,15 @@ unless nothing that others can see of it changed, or only names that can't have 
 only.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from mnemolens.codegraph.index import CodeIndex
 from mnemolens.core.symbols import CLASS_KINDS, FileSymbols
 from mnemolens.engine.graph_rows import Resolution
+
+_WORD = re.compile(r"[\w$#]+")
 
 
 class Uses:
@@ -103,9 +106,8 @@ def visible_changes(before: FileSymbols, after: FileSymbols) -> frozenset[str] |
         names.add(item.alias)
     names |= before.module_names ^ after.module_names
     for name in names.copy():
-        names.add(name.rpartition(".")[2])
-        names.update(name.split("."))
-    return frozenset(names)
+        names.update(_WORD.findall(name))  # also of what is told of a name's type
+    return frozenset(names - {"self"})
 
 
 def _keys_by_name(symbols: FileSymbols | None) -> dict[str, list[tuple[str, int]]]:
@@ -140,6 +142,7 @@ def _seen(symbols: FileSymbols) -> set[tuple[str, ...]]:
         # Of several of one name the first whose body is no stub is meant, so there bodies count.
         body = symbol.body_hash if symbol.qualname in twins else ""
         found.add((symbol.name, *own, symbol.kind, above, body))
+        found.update((symbol.name, *own, said) for said in symbols.locals[number] if said.startswith("() "))
         if symbol.kind in CLASS_KINDS or number in scopes:
             found.update((name, *own) for name in symbols.locals[number])
     return found

@@ -111,7 +111,7 @@ class Facts:
         self.attributes: set[str] = set()
         """Attributes set on the instance (`self.name = …`)."""
         self.types: dict[str, set[str]] = {}
-        """What is said of the type of a name, or of `self.name`: ":Type" declared, "=expression", "?" unknown."""
+        """What is said of the type of a name, or of `self.name`: ":Type", "=expression", "?" for unknown."""
 
     def say(self, name: str, declared: str | None, value: str | None = "?") -> None:
         """Note a name's declared type or its value, written as a receiver; None says nothing of it."""
@@ -120,7 +120,7 @@ class Facts:
             self.types.setdefault(name, set()).add(said)
 
     def typed(self) -> tuple[set[str], set[str]]:
-        """("name Type" or "name =expression" of what is known for sure; the same, and "name ?", of attributes)."""
+        """("name Type" or "name =expression" where that is sure, the same and "name ?" of attributes)."""
         names: set[str] = set()
         attributes: set[str] = set()
         elsewhere = self.outer | self.module_wide

@@ -24,11 +24,17 @@ from mnemolens.core.symbols import Branch, SymbolKind
 _STRINGS = frozenset({"string", "concatenated_string"})
 
 
+_MAX_CHAIN = 16
+"""How many links of a chain are followed: generated ones are thousands long."""
+
+
 def dotted(node: Node | None) -> str | None:
     """`a.b.c` for a chain of plain names, each perhaps called (`super().a`, `Name().b().c`), else None."""
     parts: list[str] = []
     called = ""
-    while node is not None:
+    for _ in range(_MAX_CHAIN):
+        if node is None:
+            return None
         kind = node.type
         if kind == "attribute":
             attribute = node.child_by_field_name("attribute")
@@ -50,7 +56,9 @@ def dotted(node: Node | None) -> str | None:
     return None
 
 
-_PLAIN = frozenset("str int float bool bytes object None Any dict list tuple set frozenset complex".split())
+_PLAIN = frozenset(
+    {"str", "int", "float", "bool", "bytes", "object", "None", "Any", "dict", "list", "tuple", "set"}
+)
 _OPTIONAL = re.compile(
     r"(?:\w+\.)?(?:Optional|ClassVar|Final|Annotated|Awaitable)\[\s*([\w.\"']+)(?:\[.*\])?\s*(?:,.*)?\]"
 )

@@ -1,5 +1,6 @@
 """The table of TypeScript, TSX and JavaScript (JSX): three grammars, one table."""
 
+import re
 from collections.abc import Callable
 
 from tree_sitter import Node
@@ -51,26 +52,79 @@ def _unwrap(node: Node | None) -> Node | None:
     return node
 
 
+_MAX_CHAIN = 16
+"""How many links of a chain are followed: generated ones are thousands long."""
+
+
 def dotted(node: Node | None) -> str | None:
-    """`a.b.c` for a chain of plain names; it may start with `this`, `super` or (`new Name()`) `Name()`."""
+    """`a.b.c` for a chain of plain names, each perhaps called or made (`new Name().b().c`), else None."""
     parts: list[str] = []
-    node = _unwrap(node)
-    while node is not None and node.type in _MEMBERS:
-        name = node.child_by_field_name("property") or node.child_by_field_name("name")
-        parts.append(text_of(name) if name is not None else "")
-        node = _unwrap(node.child_by_field_name("object") or node.child_by_field_name("module"))
-    if node is None:
-        return None
-    if node.type in _HEADS:
-        parts.append(text_of(node))
-    elif node.type == "new_expression":
-        made = node.child_by_field_name("constructor")
-        if made is None or made.type != "identifier":
+    called = ""
+    for _ in range(_MAX_CHAIN):
+        node = _unwrap(node)
+        if node is None:
             return None
-        parts.append(text_of(made) + "()")
-    else:
+        kind = node.type
+        if kind in _MEMBERS:
+            name = node.child_by_field_name("property") or node.child_by_field_name("name")
+            parts.append((text_of(name) if name is not None else "") + called)
+            called = ""
+            node = node.child_by_field_name("object") or node.child_by_field_name("module")
+        elif kind in _HEADS:
+            parts.append(text_of(node) + called)
+            return ".".join(reversed(parts))
+        elif kind in {"new_expression", "call_expression"} and not called:
+            called = "()"
+            node = node.child_by_field_name("constructor") or node.child_by_field_name("function")
+        elif kind == "await_expression" and not called and node.named_child_count == 1:
+            node = node.named_children[0]
+        else:
+            return None
+    return None
+
+
+_NAMED_TYPE = re.compile(r"([A-Za-z_$][\w$.]*)(?:<.*>)?", re.DOTALL)
+_AROUND = re.compile(r"(?:Promise|Readonly|Partial|Required)<(.*)>", re.DOTALL)
+_PLAIN = frozenset(
+    {"string", "number", "boolean", "any", "unknown", "void", "never", "object", "bigint", "symbol"}
+)
+_NOTHING = frozenset({"null", "undefined"})
+
+
+def _type_named(annotation: Node | None) -> str | None:
+    """The type that an annotation names, `null` and `undefined` besides and type arguments left out."""
+    if annotation is None or annotation.end_byte - annotation.start_byte > 200:
         return None
-    return ".".join(reversed(parts))
+    text = text_of(annotation).removeprefix(":").strip()
+    for _ in range(2):
+        if "|" in text and "<" not in text:
+            rest = [part.strip() for part in text.split("|") if part.strip() not in _NOTHING]
+            text = rest[0] if len(rest) == 1 else ""
+        text = re.sub(r"\s*\|\s*(?:null|undefined)$", "", text)
+        if (around := _AROUND.fullmatch(text)) is not None:
+            text = around[1].strip()
+    found = _NAMED_TYPE.fullmatch(text)
+    return (
+        found[1] if found is not None and found[1] not in _PLAIN and "|" not in text.split("<")[0] else None
+    )
+
+
+def _value_named(node: Node | None) -> str | None:
+    """A value as a receiver; "?" for what no rule follows, None for `null` and `undefined`."""
+    node = _unwrap(node)
+    if node is None or node.type in _NOTHING:
+        return None
+    if node.type == "as_expression":
+        return "?"
+    if node.type == "binary_expression" and text_of(node.child_by_field_name("operator")) in {"||", "??"}:
+        node = node.child_by_field_name("right")
+    return dotted(node) or "?"
+
+
+def _returned(node: Node | None) -> frozenset[str]:
+    """What a function says that it returns."""
+    named = _type_named(node.child_by_field_name("return_type")) if node is not None else None
+    return frozenset({f"() {named}"}) if named else frozenset()
 
 
 def _string(node: Node | None) -> str | None:
@@ -135,6 +189,7 @@ def _declaration(node: Node, kind: SymbolKind, name_node: Node | None, name: str
         bases=_bases(node) if kind in {"class", "interface"} else (),
         first=parts[0] if decorators else None,
         outside=decorators,
+        bound=_returned(node),
     )
 
 
@@ -239,6 +294,7 @@ def _define_bound(node: Node) -> Definition | None:
         bases=_bases(value) if kind == "class" else (),
         first=parts[0] if decorators else None,
         outside=decorators,
+        bound=_returned(value),
     )
 
 
@@ -294,6 +350,7 @@ def bind_pattern(node: Node | None, facts: Facts) -> None:
         kind = item.type
         if kind in {"identifier", "shorthand_property_identifier_pattern"}:
             facts.bound.add(text_of(item))
+            facts.say(text_of(item), None)
         elif kind == "pair_pattern":
             stack.extend(filter(None, [item.child_by_field_name("value")]))
         elif kind in {"assignment_pattern", "object_assignment_pattern"}:
@@ -332,6 +389,10 @@ def _visit_declarator(node: Node, facts: Facts) -> None:
     elif module is not None and name.type == "object_pattern" and member is None:
         for child in name.named_children:
             _visit_required(child, module, facts)
+    elif name.type == "identifier":
+        facts.bound.add(text_of(name))
+        declared = _type_named(node.child_by_field_name("type"))
+        facts.say(text_of(name), declared, _value_named(node.child_by_field_name("value")) or "?")
     else:
         bind_pattern(name, facts)
 
@@ -351,11 +412,17 @@ def _visit_required(item: Node, module: str, facts: Facts) -> None:
 def _visit_parameters(node: Node, facts: Facts) -> None:
     for child in node.named_children:
         pattern = child.child_by_field_name("pattern")
-        bind_pattern(pattern or child, facts)
+        declared = _type_named(child.child_by_field_name("type"))
+        if pattern is not None and declared and pattern.type in {"identifier", "this"}:
+            facts.bound.add(text_of(pattern))
+            facts.say(text_of(pattern), declared)
+        else:
+            bind_pattern(pattern or child, facts)
         if pattern is not None and any(
             c.type in {"accessibility_modifier", "readonly"} for c in child.children
         ):
             facts.attributes.add(text_of(pattern))  # `constructor(private name: …)`
+            facts.say(f"self.{text_of(pattern)}", declared)
 
 
 def _visit_assigned(node: Node, facts: Facts) -> None:
@@ -368,6 +435,7 @@ def _visit_assigned(node: Node, facts: Facts) -> None:
         return
     if not mentions(node.child_by_field_name("right"), text_of(left)):
         facts.attributes.add(text_of(name))
+        facts.say(f"self.{text_of(name)}", None, _value_named(node.child_by_field_name("right")))
 
 
 def _visit_field(node: Node, facts: Facts) -> None:
@@ -375,6 +443,25 @@ def _visit_field(node: Node, facts: Facts) -> None:
     value, name = _value_of(node), _property_name(_target_of(node))
     if name and (value is None or value.type not in _FUNCTIONS | {"class", "object"}):
         facts.bound.add(name)
+        facts.say(name, _type_named(node.child_by_field_name("type")), _value_named(value))
+
+
+def _visit_property(node: Node, facts: Facts) -> None:
+    """A property right in an interface."""
+    holder = node.parent.parent if node.parent is not None else None
+    name = _property_name(node.child_by_field_name("name"))
+    if name and holder is not None and holder.type in {"interface_declaration", "type_alias_declaration"}:
+        facts.say(name, _type_named(node.child_by_field_name("type")))
+
+
+def _visit_type_parameter(node: Node, facts: Facts) -> None:
+    """`<T extends Shop>`: in there, T is no other type of that name."""
+    name, limit = node.child_by_field_name("name"), node.child_by_field_name("constraint")
+    if name is not None:
+        known = (
+            _type_named(limit.named_children[0]) if limit is not None and limit.named_child_count else None
+        )
+        facts.bound.add(f"<{text_of(name)}>" + (f" {known}" if known else ""))
 
 
 def _visit_arrow(node: Node, facts: Facts) -> None:
@@ -549,6 +636,8 @@ _RULES = {
     "arrow_function": Rule(visit=_visit_arrow),
     "export_statement": Rule(define=_define_default, visit=_visit_export, wraps=_wrapped_by_export),
     "formal_parameters": Rule(visit=_visit_parameters),
+    "property_signature": Rule(visit=_visit_property),
+    "type_parameter": Rule(visit=_visit_type_parameter),
     "catch_clause": Rule(visit=_visit_catch),
     "for_in_statement": Rule(visit=_visit_for_in),
     "call_expression": Rule(visit=_visit_call),
