@@ -26,8 +26,8 @@ FLOORS = {
     "mcp": 4,
 }
 PURE = {"codegraph", "linking", "ranking", "search"}
-STARTS_OTHER_SURFACES = {("cli", "lsp", "mnemolens.lsp.server")}
-"""`mnemolens serve` is a command: the one way from surface to surface."""
+STARTS_OTHER_SURFACES = {("cli", "lsp", "mnemolens.lsp.server"), ("cli", "mcp", "mnemolens.mcp.server")}
+"""`mnemolens serve` and `mnemolens mcp` are commands: the one way from surface to surface."""
 
 
 class Import(NamedTuple):
@@ -114,6 +114,10 @@ def test_pure_layers_do_not_reach_the_disk_through_the_store():
 def test_only_the_language_server_knows_the_protocol():
     users = {found.layer for found in IMPORTS if found.package in {"pygls", "lsprotocol"}}
     assert users == {"lsp"}
+
+
+def test_only_the_agents_surface_knows_its_protocol():
+    assert {found.layer for found in IMPORTS if found.package in {"mcp", "mcp_types"}} == {"mcp"}
 
 
 def test_at_most_one_module_imports_kuzu():

@@ -33,10 +33,12 @@ async def test_what_is_advertised(ready):
             )
         ),
         "mnemolens.recall",
+        "mnemolens.context",
         "mnemolens.suggestion.refuse",
         "mnemolens.sessions",
         "mnemolens.agents",
         "mnemolens.session.forget",
+        "mnemolens.session.restore",
         "mnemolens.conflicts",
         "mnemolens.clusters",
         "mnemolens.graph.neighbors",

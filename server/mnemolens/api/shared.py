@@ -17,8 +17,9 @@ from typing import Final, NamedTuple, TypeVar
 
 from mnemolens.api.conversion import in_python
 from mnemolens.core.errors import InvalidArgument, MnemolensError, StoreError
-from mnemolens.core.settings import FILE_NAME, SettingsSources, read_repository_file, resolve_settings
+from mnemolens.core.settings import SettingsSources, resolve_settings
 from mnemolens.core.views import IndexReport
+from mnemolens.engine.opening import open_folder
 from mnemolens.engine.workspace import Workspace
 from mnemolens.store.layout import find_layout
 
@@ -267,16 +268,10 @@ def _folder(name: str, value: object) -> Path:
 def _opened(place: Place) -> Workspace:
     """A workspace with its settings; what is wrong with these is logged."""
     own = {"store.path": str(place.store)} if place.chosen else {}
-    settings, notices = resolve_settings(SettingsSources(environment=os.environ, command_line=own))
     try:
-        workspace = Workspace.open(place.root, settings)
+        found = open_folder(place.root, own)
     except OSError as error:
         raise StoreError(f"{error.filename or place.store} can't be read: {error.strerror}") from error
-    file = read_repository_file(workspace.layout.top / FILE_NAME)
-    sources = SettingsSources(repository=file, environment=os.environ, command_line=own)
-    resolved, more = resolve_settings(sources, settings)
-    if resolved != settings:
-        workspace.apply_settings(resolved)
-    for message in dict.fromkeys(notice.message for notice in (*notices, *more)):
+    for message in dict.fromkeys(notice.message for notice in found.notices):
         log.warning("%s", message)
-    return workspace
+    return found.workspace

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from mnemolens.cli.places import place_at
 from mnemolens.cli.session import memory_id, now, opened, short_id
 from mnemolens.cli.terminal import VERDICT_STYLES, Screen, Span, one_line, put_json
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.views import LinkChange, MemoryView
 from mnemolens.engine.json_form import JsonForm, edges
+from mnemolens.engine.places import place_at
 from mnemolens.engine.workspace import Workspace
 from mnemolens.engine.write import Write
 

@@ -750,6 +750,19 @@ def serve(
     return serve_tcp(host, port)
 
 
+@command(
+    app,
+    _PROGRAMS,
+    ("mnemolens mcp", "mnemolens mcp --root ~/src/shop"),
+    lasting=True,
+)
+def mcp(*, root: Root = None) -> int:
+    """Serve the Model Context Protocol on stdio, for coding agents."""
+    from mnemolens.cli import serving_agents
+
+    return serving_agents.run(root)
+
+
 def _address(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not colon or not port.isdecimal() or int(port) > 65535:

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
-from mnemolens.cli.places import place_at
 from mnemolens.cli.progress import Progress
 from mnemolens.cli.session import now, opened, short_id
 from mnemolens.cli.terminal import VERDICT_STYLES, Screen, Span, note, one_line, put_json
 from mnemolens.core.clock import age
 from mnemolens.core.views import RankedMemory, RecallView
 from mnemolens.engine.json_form import JsonForm
+from mnemolens.engine.places import place_at
 from mnemolens.engine.requests import RecallRequest
 from mnemolens.engine.show import excerpt
 from mnemolens.engine.workspace import Workspace

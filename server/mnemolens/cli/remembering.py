@@ -4,13 +4,13 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from mnemolens.cli.places import file_at, place_at
 from mnemolens.cli.progress import Progress
 from mnemolens.cli.session import now, opened, short_id
 from mnemolens.cli.terminal import Screen, Span, note, one_line, put_json
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.views import CaptureView, LinkView
 from mnemolens.engine.json_form import JsonForm
+from mnemolens.engine.places import file_at, place_at
 from mnemolens.engine.requests import CaptureRequest
 from mnemolens.engine.workspace import Workspace
 

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mnemolens.core.errors import InvalidArgument, NotFound
-from mnemolens.core.settings import FILE_NAME, Notice, SettingsSources, read_repository_file, resolve_settings
+from mnemolens.core.settings import Notice, SettingsSources, resolve_settings
+from mnemolens.engine import opening
 from mnemolens.engine.requests import ListRequest
 from mnemolens.engine.workspace import Workspace
 from mnemolens.store.layout import find_layout
@@ -59,15 +60,9 @@ def open_folder(folder: Path, argument: str = "root") -> Workspace:
     logging.getLogger("mnemolens").addHandler(logging.NullHandler())
     if not folder.is_dir():
         raise InvalidArgument(argument, f"{folder} is no folder; name one that exists")
-    settings, _ = resolve_settings(SettingsSources(environment=os.environ))  # the store's place is in these
-    workspace = Workspace.open(folder.absolute(), settings)
-    file = read_repository_file(workspace.layout.top / FILE_NAME)
-    sources = SettingsSources(repository=file, environment=os.environ)
-    resolved, notices = resolve_settings(sources, settings)
-    if resolved != settings:
-        workspace.apply_settings(resolved)
-    _tell(notices)
-    return workspace
+    found = opening.open_folder(folder.absolute())
+    _tell(found.notices)
+    return found.workspace
 
 
 def memory_id(workspace: Workspace, given: str) -> str:

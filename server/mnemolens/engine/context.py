@@ -103,6 +103,11 @@ def beside(recalled: RecallView, code: Code, budget: int) -> tuple[Sketch, ...]:
     return tuple(one for one in found if text.add(_sketched(one)))
 
 
+def quoted(memories: Iterable[RankedMemory]) -> str:
+    """Memories as data: each with its source, its verdict and why it came."""
+    return f"{NOTICE}\n{''.join(map(_memory, memories))}"
+
+
 class _Text:
     """A text that grows as long as it fits."""
 

@@ -1,0 +1,1 @@
+"""The Model Context Protocol: memories for coding agents, as tools on stdio."""

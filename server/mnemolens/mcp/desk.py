@@ -1,0 +1,62 @@
+"""One folder's workspace as an agent uses it: indexed when needed, and brought up to date before each call.
+
+There is no editor that says what changed: files are looked at anew, at most once a while.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from mnemolens.core.ids import new_ulid
+from mnemolens.engine.places import Place, place_at
+from mnemolens.engine.workspace import Workspace
+
+LOOK_SECONDS: Final = 2.0
+"""For so long files are taken to be as they were."""
+
+
+class Desk:
+    """What the tools work on.
+
+    Attributes:
+        session: id of this run; memories captured in it belong together.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.session = new_ulid()
+        self._workspace = workspace
+        self._looked = float("-inf")
+        self._looking = asyncio.Lock()
+
+    @property
+    def root(self) -> Path:
+        """The folder."""
+        return self._workspace.layout.opened
+
+    @staticmethod
+    def now() -> datetime:
+        """The time, in UTC."""
+        return datetime.now(UTC)
+
+    async def ready(self) -> Workspace:
+        """The workspace, with the code and the journal as they are on disk now."""
+        async with self._looking:
+            if time.monotonic() - self._looked > LOOK_SECONDS:
+                await self._workspace.build_index()
+                self._looked = time.monotonic()
+            await self._workspace.tick(self.now())
+        await self._workspace.searching.catch_up_slowly()
+        return self._workspace
+
+    async def place(self, at: str) -> Place:
+        """What `FILE`, `FILE:LINE` or `FILE::NAME` means; see `place_at`."""
+        return place_at(await self.ready(), at)
+
+    async def used(self, memory_ids: Iterable[str]) -> None:
+        """Counts these memories as used together."""
+        ids = list(memory_ids)
+        if ids:
+            await self._workspace.access(ids, self.now())
