@@ -34,6 +34,9 @@ from mnemolens.store.layout import Layout
 
 _FILE_START = Range(Position(0, 0), Position(0, 0))
 _MAX_REMEMBERED = 10_000
+_MAX_GRAMS = 10_000
+"""Symbols whose 3-grams are kept during one search: about 7 kB each."""
+_NO_GRAMS: frozenset[int] = frozenset()
 _MAX_READ_NOW = 200_000
 """Bytes of a file that is read and parsed at once, on the event loop: about 30 ms."""
 _MAX_TEXT_BYTES = 20_000_000
@@ -60,7 +63,7 @@ class Code:
         self._layout = layout
         self._documents = documents
         self._texts: dict[str, Text] = {}
-        self._looks: dict[tuple[SymbolKey, str], tuple[str, frozenset[str]]] = {}
+        self._looks: dict[tuple[SymbolKey, str], str] = {}
         self._grams: dict[tuple[SymbolKey, str], frozenset[int]] = {}
 
     # Symbols ----------------------------------------------------------------------------------------------
@@ -214,34 +217,43 @@ class Code:
 
     def likeness(self, key: SymbolKey, fingerprints: Iterable[str]) -> float:
         """How alike the symbol's text now is to the nearest of the fingerprints, 0..1."""
-        mine = self._look(key)[0]
+        mine = self._look(key)
         return max((likeness(mine, other) for other in fingerprints if other), default=0.0)
 
     def identifiers(self, key: SymbolKey) -> frozenset[str]:
         """The identifiers in the symbol's text now."""
-        return self._look(key)[1]
+        found = self._definition(key)
+        if found is None:
+            return frozenset()
+        text, _, symbols, index = found
+        return _identifiers(snippet_of(text, symbols, index).decode("utf-8", "replace"), key.file)
 
     def fingerprint(self, key: SymbolKey) -> str:
         """The fingerprint of the symbol's text now; "" where it can't be read."""
-        return self._look(key)[0]
+        return self._look(key)
 
     def grams(self, key: SymbolKey) -> frozenset[int]:
         """The token 3-grams of the symbol's text now."""
+        return self.read_before(key) or grams_of(self._look(key))
+
+    def read_before(self, key: SymbolKey) -> frozenset[int]:
+        """The token 3-grams of the symbol as `read_grams` found them; none where it did not.
+
+        Safe to call from any thread.
+        """
         symbol = self.index.symbol(key)
-        known = self._grams.get((key, symbol.body_hash)) if symbol is not None else None
-        return grams_of(self.fingerprint(key)) if known is None else known
+        return self._grams.get((key, symbol.body_hash), _NO_GRAMS) if symbol is not None else _NO_GRAMS
 
     def read_grams(self, file: str) -> None:
         """Makes the 3-grams of all symbols of a file known in one parse, for a search through what is new."""
         symbols, text, language = self.index.get(file), self._text(file), self._language(file)
         if symbols is None or text is None or language is None or len(text) > _MAX_READ_NOW:
             return
-        if len(self._grams) >= _MAX_REMEMBERED:
-            self._grams.clear()
         found = definitions_of(text.data, language)
         for at, symbol in enumerate(found.symbols.symbols):
-            key = SymbolKey(file, symbol.qualname, symbol.ordinal)
-            self._grams[key, symbol.body_hash] = found.grams_at(at)
+            if len(self._grams) < _MAX_GRAMS:
+                key = SymbolKey(file, symbol.qualname, symbol.ordinal)
+                self._grams[key, symbol.body_hash] = found.grams_at(at)
 
     def forget_grams(self) -> None:
         """The search is over."""
@@ -251,23 +263,20 @@ class Code:
         """The identifiers in the anchor's snippet."""
         return _identifiers(anchor.birth.snippet, anchor.birth.state.key.file)
 
-    def _look(self, key: SymbolKey) -> tuple[str, frozenset[str]]:
-        """(fingerprint, identifiers) of the symbol's text now; both empty where it can't be read."""
+    def _look(self, key: SymbolKey) -> str:
+        """The fingerprint of the symbol's text now; "" where it can't be read."""
         symbol = self.index.symbol(key)
         if symbol is None:
-            return "", frozenset()
+            return ""
         known = self._looks.get((key, symbol.body_hash))
         if known is not None:
             return known
         found = self._definition(key)
         if found is None:
-            return "", frozenset()
-        text, language, symbols, index = found
-        snippet = snippet_of(text, symbols, index).decode("utf-8", "replace")
-        look = fingerprint_of(text, language, symbols, index), _identifiers(snippet, key.file)
+            return ""
         if len(self._looks) >= _MAX_REMEMBERED:
             self._looks.clear()
-        self._looks[key, symbol.body_hash] = look
+        look = self._looks[key, symbol.body_hash] = fingerprint_of(*found)
         return look
 
     def _definition(self, key: SymbolKey) -> tuple[Text, Language, FileSymbols, int] | None:

@@ -6,14 +6,18 @@ copy that stood there all along is never taken. `placing.py` asks for the answer
 """
 
 import asyncio
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+import logging
+from collections.abc import Callable, Container, Generator, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 from mnemolens.codegraph.index import CodeIndex
 from mnemolens.codegraph.tokens import grams_of
 from mnemolens.codegraph.track import (
     LIKELY,
+    NO_GRAMS,
     SURE,
     Indexed,
     Known,
@@ -28,17 +32,25 @@ from mnemolens.core.symbols import FileSymbols, SymbolKey
 from mnemolens.engine.code import Code
 from mnemolens.engine.offload import Slices
 
+log = logging.getLogger(__name__)
+
 MAX_LOST = 200
 """Anchors whose code vanished lately, looked for in later bursts too: a move may come in two steps."""
 
-MAX_OLD = 5_000
+MAX_OLD = 10_000
 """Definitions matched in one burst; anchored ones are never left out, their neighbours are."""
 
 Before = Mapping[str, FileSymbols | None]
 """{file: what was known of it before}, None for a file that was not there."""
 
-_BY_TEXT = frozenset({"same", "full_hash", "body_hash", "parent"})
-"""Stages whose answers don't change when more definitions are looked at."""
+_BY_TEXT = frozenset({"same", "full_hash", "body_hash"})
+"""Stages whose answers don't change when the likeness of more definitions is known."""
+
+_TRIES = 3
+"""Of the tracker, in a thread, while the index changes under it."""
+
+
+_Steps: TypeAlias = Generator[Callable[[], tuple[Match, ...] | None] | None, tuple[Match, ...] | None, None]
 
 
 class Subject(NamedTuple):
@@ -127,8 +139,12 @@ class Following:
             The ids of the anchors of which something else is said than before.
         """
         run = _Run(self._burst(before, known_before=known_before))
-        for _ in self._steps(run, subjects, typed or {}):
-            pass
+        steps = self._steps(run, subjects, typed or {})
+        done = None
+        with suppress(StopIteration):
+            while True:
+                work = steps.send(done)
+                done = work() if work is not None else None
         self._code.forget_grams()
         return run.changed
 
@@ -138,8 +154,13 @@ class Following:
         """`follow`, in steps that let other requests in between."""
         burst = await asyncio.to_thread(self._burst, before, known_before=known_before)
         run, slices = _Run(burst), Slices()
-        for _ in self._steps(run, subjects, {}):
-            await slices.pause()
+        steps = self._steps(run, subjects, {})
+        done = None
+        with suppress(StopIteration):
+            while True:
+                work = steps.send(done)
+                done = await asyncio.to_thread(work) if work is not None else None
+                await slices.pause()
         self._code.forget_grams()
         return run.changed
 
@@ -160,7 +181,8 @@ class Following:
 
     def _steps(
         self, run: "_Run", subjects: Iterable[Subject], typed: Mapping[SymbolKey, SymbolKey]
-    ) -> Iterator[None]:
+    ) -> "_Steps":
+        """The work, cut into pieces; what it yields is work for a thread, None a place to pause."""
         burst, index = run.burst, self._code.index
         if burst.known_before and not burst.files:
             return
@@ -171,13 +193,13 @@ class Following:
                 here.setdefault(subject.last.key, []).append(subject)
             elif not self._is_known_anywhere(subject):
                 away.append(subject)
-            yield
+            yield None
         for key, new in typed.items():
             if key in here and index.symbol(key) is None and index.symbol(new) is not None:
                 for subject in here.pop(key):
                     run.changed |= self._say(subject, Found(new, "shifted", 1.0))
                 run.taken.add(new)
-        yield
+        yield None
         if here:
             yield from self._follow_together(run, here)
         if burst.appeared or not burst.known_before:
@@ -189,47 +211,68 @@ class Following:
         known = {subject.last.key, anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}
         return any(self._code.kind(key) is not None for key in known - anchor.refused)
 
-    def _follow_together(self, run: "_Run", here: Mapping[SymbolKey, list[Subject]]) -> Iterator[None]:
+    def _follow_together(self, run: "_Run", here: Mapping[SymbolKey, list[Subject]]) -> "_Steps":
         """What stood side by side in the files of the burst."""
+        for key in here:
+            self._code.fingerprint(key)  # of what is still under its name; the verdict needs it too
+            yield None
         old = run.burst.old(here)
-        yield
-        matches = track(old, Indexed(self._code.index, self._code.grams), run.occupied)
-        if any(match.stage not in _BY_TEXT for match in matches if match.old in here):
+
+        def grams(key: SymbolKey) -> frozenset[int]:
+            return self._code.grams(key) if key in here else NO_GRAMS
+
+        matches = yield partial(self._track, old, grams, (), run)
+        if matches is None or any(one.stage not in _BY_TEXT for one in matches if one.old in here):
             yield from self._read_grams(run)
-            pool = Indexed(self._code.index, self._code.grams, run.burst.files)
-            matches = track(old, pool, run.occupied)
-        run.taken.update(match.new for match in matches if match.new is not None)
-        for match in matches:
+            matches = yield partial(self._track, old, self._code.read_before, run.burst.files, run)
+        for match in matches or ():
+            if match.new is not None:
+                run.taken.add(match.new)
             for subject in here.get(match.old, ()) if match.old is not None else ():
                 run.changed |= self._say(subject, run.burst.answer(match))
 
-    def _follow_one_by_one(self, run: "_Run", away: Iterable[Subject]) -> Iterator[None]:
+    def _track(
+        self,
+        old: list[Known],
+        grams: Callable[[SymbolKey], frozenset[int]],
+        files: Iterable[str],
+        run: "_Run",
+    ) -> tuple[Match, ...] | None:
+        """The tracker's answer; None where the index changed meanwhile so that there is none."""
+        for _ in range(_TRIES):
+            try:
+                return track(old, Indexed(self._code.index, grams, files), run.occupied)
+            except (KeyError, IndexError, RuntimeError) as error:
+                reason = error
+        log.warning("code that moved was not followed, as it kept changing: %r", reason)
+        return None
+
+    def _follow_one_by_one(self, run: "_Run", away: Iterable[Subject]) -> "_Steps":
         """What is nowhere; records of different times may be the same code, so each is followed alone."""
-        quick = Indexed(self._code.index, self._code.grams)
         for subject in away:
             known = known_anchor(subject.anchor, subject.last)
-            (match,) = track([known], quick, run.occupied)
-            if match.stage not in _BY_TEXT:
+            matches = self._track([known], lambda _: NO_GRAMS, (), run)
+            if matches is None or matches[0].stage not in _BY_TEXT:
                 yield from self._read_grams(run)
-                (match,) = track([known], self._new(run), run.occupied)[:1]
-            run.changed |= self._say(subject, run.burst.answer(match))
-            yield
+                matches = track([known], self._new(run), run.occupied)
+            run.changed |= self._say(subject, run.burst.answer(matches[0]))
+            yield None
 
     def _new(self, run: "_Run") -> Listed:
         """The new definitions of the burst, made ready to be looked through again and again."""
         if run.new is None:
-            indexed = Indexed(self._code.index, self._code.grams)
+            indexed = Indexed(self._code.index, self._code.read_before)
             keys = sorted(run.burst.appeared)[:MAX_OLD]
             run.new = Listed(known for key in keys if (known := indexed.get(key)) is not None)
         return run.new
 
-    def _read_grams(self, run: "_Run") -> Iterator[None]:
+    def _read_grams(self, run: "_Run") -> "_Steps":
         """Makes the tokens of what is new known, a file at a time."""
         if not run.read:
             run.read = True
             for file in sorted({key.file for key in run.burst.appeared}):
                 self._code.read_grams(file)
-                yield
+                yield None
 
     def _say(self, subject: Subject, said: Found | None) -> set[str]:
         anchor = subject.anchor.id
