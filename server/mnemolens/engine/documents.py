@@ -51,11 +51,11 @@ class OpenDocuments:
 
         Args:
             file: its name.
-            language_id: the client's; the file's ending counts where that is unknown.
+            language_id: the client's, for a name that tells nothing: the index knows files by their names.
             text: as the editor has it.
             known: the file's symbols as far as they are known, to show while a large text is being parsed.
         """
-        language = language_named(language_id) or language_of(file)
+        language = language_of(file) or language_named(language_id)
         document = Document(text, language, symbols=known)
         self._open[file] = OpenDocument(file, document)
         return document

@@ -104,7 +104,7 @@ _C_SYNTAX = Syntax(
 C = Language(
     name="c",
     lsp_ids=("c",),
-    extensions=(".c", ".h"),
+    extensions=(".c",),
     grammar=Grammar("tree_sitter_c"),
     rules=_C_SYNTAX.rules(_DEFINITIONS),
     references=_C_SYNTAX.names,
@@ -128,7 +128,7 @@ _CPP_SYNTAX = Syntax(
 CPP = Language(
     name="cpp",
     lsp_ids=("cpp",),
-    extensions=(".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".ipp", ".inl"),
+    extensions=(".cc", ".cpp", ".cxx", ".h", ".hpp", ".hh", ".hxx", ".ipp", ".inl"),  # a `.h` may be either's
     grammar=Grammar("tree_sitter_cpp"),
     rules=_CPP_SYNTAX.rules(
         _DEFINITIONS

@@ -12,7 +12,7 @@ _BLANK = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 _CONDITIONAL = re.compile(rb"^[ \t]*#[ \t]*if", re.MULTILINE)
 _TOKEN = re.compile(
     rb"""
-    /\*.*?(?:\*/|\Z) | //[^\n]* | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
+    /\*.*?(?:\*/|\Z) | //[^\n]* | "(?:\\.|[^"\\\n])*+"? | '(?:\\.|[^'\\\n]){1,8}'
     | ^[ \t]*\#[ \t]*(?P<word>\w*)(?:[^\n\\]|\\\r?\n|\\.)*
     | (?P<bracket>[{}()])
     """,
@@ -23,12 +23,13 @@ _ANNOTATIONS = re.compile(
     rb"(?:\)(?:\s+const)?|[\w>*&]\s+\w+)\s+(%b\s*\([^()\n]*\))(?=\s*[;{])"  # `int count GUARDED_BY(mutex);`
     rb"|(?<=[;{}])\s*\n[ \t]*(%b)[ \t\r]*$"  # `COMMON_FIELDS` alone on its line
     rb"|^(%b)(?=\s+(?:[a-z_]\w*[\s*]+){1,3}\w+\s*\()"  # `API_EXPORT int pay(`
-    rb"|\b(?:class|struct)\s+(%b)(?=\s+\w+\s*(?:final\s*)?[:{])"
-    % ((_MACRO,) * 4),  # `class API_EXPORT Shop {`
+    rb"|\b(?:class|struct)\s+([A-Z][A-Z\d_]{2,})(?=\s+\w+\s*(?:final\s*)?[:{])"  # `class EXPORTED Shop {`
+    % ((_MACRO,) * 3),
     re.MULTILINE,
 )
 _INSIDE = re.compile(rb"(?:[,=|&+?<(]|\)\s*:)\s*(?://[^\n]*\s*)?\Z")
 _FAR = 200
+_MAX_NESTED = 64
 _ELSE = re.compile(rb"\s*else\b")
 _OPENING = frozenset((b"if", b"ifdef", b"ifndef"))
 _BETWEEN = frozenset((b"else", b"elif", b"elifdef", b"elifndef", b"endif"))
@@ -81,6 +82,8 @@ def _flattened(source: bytes) -> bytes:
             reader.step(*_STEPS[bracket])
         elif token["word"] in _OPENING:
             reader.open(token)
+            if len(reader.around) > _MAX_NESTED:
+                return source
         elif token["word"] in _BETWEEN and reader.around:
             reader.turn(token)
     if not reader.blank:

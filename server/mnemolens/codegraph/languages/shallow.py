@@ -70,7 +70,7 @@ def defined(
 
     def define(node: Node) -> Definition | None:
         name_node = node.child_by_field_name(name)
-        text = _SEPARATORS.sub(".", text_of(name_node)).strip(".")
+        text = plain_name(name_node) or text_of(name_node)
         if name_node is None or not text:
             return None
         inner = node.child_by_field_name(body) or next((c for c in node.children if c.type == body), None)
