@@ -24,9 +24,10 @@ from measure import Figure, read_json, say, show, write_json
 
 import api
 import ranking
+import search
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SUBJECTS = ("answers", "indexing", "editing", "storms", "notes", "graph", "api", "ranking")
+SUBJECTS = ("answers", "indexing", "editing", "storms", "notes", "graph", "api", "ranking", "search")
 
 
 def sizes(*, quick: bool) -> list[tuple[int, int]]:
@@ -44,6 +45,7 @@ def measured(lab: Lab, subject: str, django: Path | None) -> Iterable[Figure]:
         "storms": lambda: storms.measure(lab, *((40_000, 2_000) if lab.quick else made[-1])),
         "notes": lambda: notes.measure(lab),
         "ranking": lambda: ranking.measure([memories for memories, _ in made], 100 if lab.quick else 300),
+        "search": lambda: search.measure(20_000 if lab.quick else search.NOTES),
         "graph": lambda: graph.measure(*((10_000, 1_000) if lab.quick else made[-1])),
         "api": lambda: api.measure(*((2_000, 1_000, 40) if lab.quick else (100_000, 10_000, 60))),
     }

@@ -114,6 +114,10 @@ class Searching:
             self._kept.pop(memory_id, None)
             return
         fields = self.fields(memory)
+        if memory.content.startswith(memory.title):
+            fields["title"] = (
+                ""  # its words stand in the content: twice, they would make a note longer than it is
+            )
         kept = hash(tuple(fields.values()))
         if self._kept.get(memory_id) != kept:
             self._kept[memory_id] = kept

@@ -25,15 +25,15 @@ _FEW = 2_000
 """Documents found from which a very common word only adds to them, and finds no more."""
 _COMMON = 0.05
 """Share of the documents from which a word counts as very common."""
-_MAX_EXPANDED = 64
+_MAX_EXPANDED = 32
 """Terms that the beginning of a word may stand for."""
 _OF_BEGINNING = 0.8
 _OF_TYPO = 0.7
 """How much of a hit is left where a word only begins so, or is spelt alike."""
-_SHARED = 4
-_OF_SHARED = 0.5
+_SHARED = 5
+_OF_SHARED = 0.6
 _SHORTENED = 3
-_OF_SHORTENED = 0.4
+_OF_SHORTENED = 0.3
 """The same for a loose search: of a word that begins with the same letters (`directory`, `directly`), or that
 is a beginning of the word, as names often are (`dir`). Measured, and told in `server/ARCHITECTURE.md`."""
 

@@ -1,0 +1,278 @@
+"""How well and how fast search finds: words alone, and with the extra's model where that is asked for.
+
+    python tests/bench/search.py [--quick] [--model]
+
+Shares are told as what is missed, so that less is better as everywhere. R@5 is the share of queries whose
+answer is among the first five.
+
+- *docstring to function*: 1,000 functions of the standard library, drawn with a fixed seed, whose docstring
+  has eight words or more. Docstrings are cut out of the source before it is read; they are the queries: the
+  first paragraph, without doctest lines and the function's name. The index is that behind suggestions.
+- *cursor to memory*: the same the other way round: notes are 60 words of each docstring, the query is what
+  the function's code says.
+- *paraphrases*: `tests/data/search/paraphrases.tsv`: notes, and how somebody else would ask for each. They
+  lie among 130 notes on other things (`tests/data/linking/`) and are searched as `recall` does.
+- *speed*: 100,000 notes made by a script, of 40 words drawn by Zipf's law; queries of one to three words
+  drawn alike, searched as `memory.list` and `recall` do.
+
+With --model docstrings and paraphrases are told once more, fused with vectors of the extra `[minilm]`; the
+vectors of 1,000 functions take some minutes.
+"""
+
+import argparse
+import ast
+import itertools
+import json
+import random
+import re
+import sys
+import sysconfig
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from measure import Figure, figure, show
+
+from mnemolens.codegraph.extract import extract
+from mnemolens.codegraph.languages import language_of
+from mnemolens.core.errors import EmbedderUnavailable
+from mnemolens.core.text import Text
+from mnemolens.engine.embedders import MiniLm
+from mnemolens.engine.searching import FIELDS, USUAL_LENGTH
+from mnemolens.engine.suggestions import MARGIN
+from mnemolens.search import functions
+from mnemolens.search.fusion import fused
+from mnemolens.search.index import Wanted, WordIndex
+from mnemolens.search.query import read_query
+from mnemolens.search.words import terms_of_part, words_of_query
+
+REPOSITORY = Path(__file__).parents[2]
+DATA = REPOSITORY / "tests" / "data"
+SUBJECT = "search"
+FUNCTIONS = 1_000
+NOTES = 100_000
+
+
+def measure(notes: int, model: MiniLm | None = None) -> list[Figure]:
+    """All figures."""
+    pool = library()[:FUNCTIONS]
+    return [*docstrings(pool, model), cursor(pool), *paraphrases(model), *speed(notes)]
+
+
+def missed(name: str, hits: list[bool], target: float, note: str = "") -> Figure:
+    """The share of queries that were answered wrongly; the target is told as what must be right."""
+    share = 1 - sum(hits) / len(hits)
+    return Figure(SUBJECT, name, "missed", share, target=round(1 - target, 3), samples=len(hits), note=note)
+
+
+@dataclass
+class Function:
+    fields: dict[str, str]
+    code: str
+    query: str
+    note: str
+
+
+def library() -> list[Function]:
+    """Functions of the standard library with a docstring, in a fixed random order."""
+    root = Path(sysconfig.get_path("stdlib"))
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        name = path.relative_to(root).as_posix()
+        if {"site-packages", "idlelib"} & set(path.parts) or "test" in name.lower():
+            continue
+        try:
+            source = path.read_text(encoding="utf-8")
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError):
+            continue
+        found += functions_of(name, source, tree)
+    random.Random(0).shuffle(found)
+    return found
+
+
+def functions_of(file: str, source: str, tree: ast.AST) -> list[Function]:
+    lines = source.split("\n")
+    said = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
+            continue
+        docstring = ast.get_docstring(node)
+        first = node.body[0] if docstring else None
+        if first is None or first.lineno == getattr(node, "lineno", 0):
+            continue
+        said[getattr(node, "lineno", 0)] = docstring
+        indent = re.match(r"\s*", lines[first.lineno - 1])[0]
+        for line in range(first.lineno - 1, first.end_lineno):
+            lines[line] = ""
+        lines[first.lineno - 1] = f"{indent}pass"
+    text = Text("\n".join(lines).encode())
+    symbols = extract(text.data, language_of(file))
+
+    def text_in(span):
+        return text.data[text.offset(span.start) : text.offset(span.end)]
+
+    found = []
+    for at, fields in functions.documents(file, symbols, text_in):
+        symbol, span = symbols.symbols[at], symbols.ranges[at]
+        docstring = said.get(span.name.start.line + 1)
+        if symbol.kind not in {"function", "method"} or docstring is None or symbol.name.startswith("__"):
+            continue
+        whole = "\n".join(
+            line for line in docstring.split("\n") if not line.strip().startswith((">>>", "..."))
+        )
+        name = re.compile(rf"\b{re.escape(symbol.name)}\b", re.IGNORECASE)
+        first, *_ = re.split(r"\n\s*\n", whole.strip())
+        if len(first.split()) < 8:
+            continue
+        assert not fields["docs"], (file, symbol.qualname)
+        code = f"{' '.join(words_of_query(symbol.qualname))}. {text_in(span.definition).decode()[:800]}"
+        note = " ".join(name.sub("", whole).split()[:60])
+        found.append(Function(fields, code, name.sub("", first), note))
+    return found
+
+
+def wanted_of(text: str) -> list[Wanted]:
+    return [Wanted(term) for word in words_of_query(text) for term in terms_of_part(word)]
+
+
+def in_five(scores: dict[str, float], key: str) -> bool:
+    return key in sorted(scores, key=lambda one: (-scores[one], one))[:5]
+
+
+def docstrings(pool: list[Function], model: MiniLm | None) -> list[Figure]:
+    index = WordIndex(functions.FIELDS, functions.USUAL_LENGTH)
+    for number, one in enumerate(pool):
+        index.put(str(number), one.fields)
+    words = [
+        {found.key: found.score for found in index.search(wanted_of(one.query), loose=True)} for one in pool
+    ]
+    name = f"docstring to function, R@5 of {len(pool):,}"
+    figures = [missed(name, [in_five(found, str(n)) for n, found in enumerate(words)], 0.72)]
+    ahead = []
+    for number, found in enumerate(words):
+        (best, most), (_, second) = [
+            *sorted(found.items(), key=lambda item: -item[1])[:2],
+            ("", 0.0),
+            ("", 0.0),
+        ][:2]
+        if most and most - second >= MARGIN * most:
+            ahead.append(best == str(number))
+    note = f"offered for {len(ahead)} of {len(pool)}"
+    figures.append(missed("suggestions that are made", ahead, 0.85, note))
+    if model is not None:
+        code = embedded(model, [one.code for one in pool])
+        asked = embedded(model, [one.query for one in pool])
+        hits = []
+        for number, found in enumerate(words):
+            cosines = {str(other): float(value) for other, value in enumerate(code @ asked[number])}
+            hits.append(in_five(fused(found, cosines), str(number)))
+        figures.append(missed(f"{name}, with minilm", hits, 0.85))
+    return figures
+
+
+def cursor(pool: list[Function]) -> Figure:
+    index = WordIndex(FIELDS, USUAL_LENGTH)
+    for number, one in enumerate(pool):
+        index.put(str(number), {"content": one.note})
+    hits = [
+        str(number)
+        in [found.key for found in index.search(functions.wanted_by(one.fields), limit=5, loose=True)]
+        for number, one in enumerate(pool)
+    ]
+    return missed(f"cursor to memory, R@5 of {len(pool):,}", hits, 0.72)
+
+
+def paraphrases(model: MiniLm | None) -> list[Figure]:
+    lines = (DATA / "search" / "paraphrases.tsv").read_text(encoding="utf-8").splitlines()
+    pairs = [line.split("\t") for line in lines if not line.startswith("#")]
+    others = json.loads((DATA / "linking" / "pytest_notes.json").read_text(encoding="utf-8"))["notes"]
+    notes = [note for note, _ in pairs] + [one["content"] for one in others]
+    index = WordIndex(FIELDS, USUAL_LENGTH)
+    for number, note in enumerate(notes):
+        index.put(str(number), {"content": note})
+    words = [
+        {found.key: found.score for found in index.search(read_query(query).wanted()[0], loose=True)}
+        for _, query in pairs
+    ]
+    name = f"paraphrases, R@5 of {len(pairs)} among {len(notes)} notes"
+    hits = [in_five(found, str(number)) for number, found in enumerate(words)]
+    figures = [missed(name, hits, 0.55)]
+    if model is not None:
+        kept, asked = embedded(model, notes), embedded(model, [query for _, query in pairs])
+        hits = []
+        for number, found in enumerate(words):
+            cosines = {str(other): float(value) for other, value in enumerate(kept @ asked[number])}
+            hits.append(in_five(fused(found, cosines), str(number)))
+        figures.append(missed(f"{name}, with minilm", hits, 0.72))
+    return figures
+
+
+def embedded(model: MiniLm, texts: list[str]) -> np.ndarray:
+    """As the background work does it, batch by batch; texts of a length together."""
+    order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+    rows = np.empty((len(texts), model.dimension), dtype=np.float32)
+    for start in range(0, len(order), model.batch):
+        batch = order[start : start + model.batch]
+        rows[batch] = model.embed([texts[at] for at in batch], is_query=False)
+    return rows
+
+
+def speed(count: int) -> list[Figure]:
+    rng = random.Random(1)
+    vocabulary = [made_word(number) for number in range(30_000)]
+    weights = list(itertools.accumulate(1 / (number + 5) for number in range(len(vocabulary))))
+    index = WordIndex(FIELDS, USUAL_LENGTH)
+    begun = time.perf_counter()
+    for number in range(count):
+        words = rng.choices(vocabulary, cum_weights=weights, k=40)
+        index.put(str(number), {"title": " ".join(words[:5]), "content": " ".join(words)})
+    built = time.perf_counter() - begun
+    queries = [
+        " ".join(rng.choices(vocabulary, cum_weights=weights, k=rng.randint(1, 3))) for _ in range(150)
+    ]
+    index.search(read_query("warm up").wanted(as_typed=True)[0], every=True)
+    figures = []
+    for name, options, as_typed in (
+        ("list", {"every": True}, True),
+        ("recall", {"loose": True, "limit": 50}, False),
+    ):
+        taken = []
+        for query in queries:
+            begun = time.perf_counter()
+            index.search(read_query(query).wanted(as_typed=as_typed)[0], **options)
+            taken.append((time.perf_counter() - begun) * 1000)
+        note = f"the index was built in {built:.1f} s"
+        figures.append(figure(SUBJECT, f"{count:,} notes, as {name}", taken, 20, note=note))
+    return figures
+
+
+def made_word(number: int) -> str:
+    """Different words for different numbers, spread over beginnings as real ones are."""
+    consonants, vowels = "bcdfghjklmnprstv", "aeiou"
+    word = ""
+    number = number * 7919 % 65_536 + 65_536
+    while number:
+        number, rest = divmod(number, len(consonants) * len(vowels))
+        word += consonants[rest % len(consonants)] + vowels[rest // len(consonants)]
+    return word
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure search.")
+    parser.add_argument("--quick", action="store_true", help="among fewer notes")
+    parser.add_argument("--model", action="store_true", help="also with the model of the extra [minilm]")
+    given = parser.parse_args()
+    try:
+        model = MiniLm(None) if given.model else None
+    except EmbedderUnavailable as error:
+        print(error, file=sys.stderr)
+        return 2
+    figures = measure(20_000 if given.quick else NOTES, model)
+    show(figures)
+    return int(any(one.verdict == "TOO SLOW" for one in figures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
