@@ -110,10 +110,11 @@ def visible_changes(before: FileSymbols, after: FileSymbols) -> frozenset[str] |
     return frozenset(names - {"self"})
 
 
-def _keys_by_name(symbols: FileSymbols | None) -> dict[str, list[tuple[str, int]]]:
-    found: dict[str, list[tuple[str, int]]] = {}
+def _keys_by_name(symbols: FileSymbols | None) -> dict[str, list[tuple[str, int, str]]]:
+    """Of what kind it is counts too: a class and a function are other nodes."""
+    found: dict[str, list[tuple[str, int, str]]] = {}
     for symbol in symbols.symbols if symbols is not None else ():
-        found.setdefault(symbol.name, []).append((symbol.qualname, symbol.ordinal))
+        found.setdefault(symbol.name, []).append((symbol.qualname, symbol.ordinal, symbol.kind))
     return found
 
 
@@ -162,7 +163,8 @@ def _passed_on(symbols: FileSymbols) -> frozenset[str]:
         names += (item.name, item.alias, item.module)
     for symbol in symbols.symbols:
         names += symbol.bases
-    return frozenset(_parts(names))
+    told = (name for bound in (symbols.module_names, *symbols.locals) for name in bound if " " in name)
+    return frozenset(_parts(names)).union(*map(_WORD.findall, told))
 
 
 def _called(symbols: FileSymbols) -> frozenset[str]:
