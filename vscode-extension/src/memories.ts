@@ -195,11 +195,11 @@ export class Memories {
 
   /** All stores' memories that match, or the newest. */
   private async find(text: string, which: { includeForgotten?: true } = {}): Promise<Found[]> {
-    const query = { limit: SHOWN, ...which, ...(text.trim() === '' ? {} : { text }) };
+    const query = { limit: SHOWN, ...which, ...(text.trim() === '' ? {} : { text, best: true }) };
     const pages = await Promise.all(
       storeRoots().map(async (root) => {
         const page = await this.server.run<MemoryPage>(SERVER_COMMANDS.list, { ...query, ...root });
-        return page.memories.map((memory) => ({ memory, root }));
+        return page.memories.map((memory, at) => ({ memory, root, snippet: page.matches?.[at]?.snippet.text }));
       }),
     );
     return pages.flat();

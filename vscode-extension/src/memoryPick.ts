@@ -11,6 +11,8 @@ const SEARCH_MS = 120;
 export interface Found {
   memory: Memory;
   root: { root?: string };
+  /** The piece of its text that a search found. */
+  snippet?: string | undefined;
 }
 
 export interface PickAction {
@@ -126,7 +128,7 @@ export class MemoryPick {
     const [active] = this.list.activeItems;
     this.list.items = found.map((each) => ({
       label: memoryTitle(each.memory),
-      detail: memoryDetail(each.memory, places.get(each.memory.id)),
+      detail: [memoryDetail(each.memory, places.get(each.memory.id)), each.snippet].filter(Boolean).join(' — '),
       buttons: this.options.actions(each.memory).map(
         ({ icon, tooltip, act }): ActionButton => ({ iconPath: new vscode.ThemeIcon(icon), tooltip, act }),
       ),

@@ -59,6 +59,8 @@ describe('the manifest', () => {
       assert.notEqual(schema.markdownDescription, '', key);
       if (schema.scope === 'machine-overridable') {
         machine.push(key);
+      } else if (key.startsWith('mnemolens.search.')) {
+        assert.equal(schema.scope, 'machine', key); // no folder may choose where texts are sent
       } else {
         assert.equal(schema.scope, 'resource', key);
       }

@@ -117,9 +117,16 @@ export interface MemoryDetail {
   anchors: Anchor[];
 }
 
+/** Why a search found a memory: a piece of its text, with code point offsets of what was looked for. */
+export interface Match {
+  snippet: { text: string; spans: [number, number][] };
+}
+
 export interface MemoryPage {
   memories: Memory[];
   total: number;
+  /** One for each memory, where a text was searched. */
+  matches?: Match[];
 }
 
 export interface FolderStatus {
