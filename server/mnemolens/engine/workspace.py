@@ -97,6 +97,9 @@ T = TypeVar("T")
 
 MAX_SKIPPED = 100
 
+WRITTEN_AT_ONCE = 50
+"""Events of what was found out; to check and write these as JSON takes some 10 ms."""
+
 
 class Workspace:
     """One opened folder.
@@ -871,8 +874,9 @@ class Workspace:
     async def _write_down(self) -> None:
         """Writes down what was found out: anchors for names, accepted moves, where everything was seen."""
         wanted = self._links.take_wanted()
-        if wanted:
-            await self.commit_slowly(Write(tuple(wanted), lambda: None))
+        for start in range(0, len(wanted), WRITTEN_AT_ONCE):
+            some = wanted[start : start + WRITTEN_AT_ONCE]
+            await self.commit_slowly(Write(tuple(some), lambda: None))
         places = self._links.take_places()
         if places:
             await asyncio.to_thread(self._cache.put_anchors, self.layout.worktree_id, places)
