@@ -159,14 +159,16 @@ def test_moved_code_is_found_and_remembered_so(noted):
     assert titles(ran) == ["Retry must stay idempotent", "Ask Ana first"]
 
 
-@pytest.mark.parametrize("command", [["recall", "--at", "shop/pay.py:6"], ["recall", "idempotent"], ["list"]])
+@pytest.mark.parametrize(
+    "command", [["recall", "--at", "shop/pay.py:6"], ["recall", "idempotent"], ["list", "--text", "ana"]]
+)
 @pytest.mark.usefixtures("noted")
 def test_needs_neither_graph_nor_protocol(command):
     script = f"""
 import sys
 from mnemolens.cli.main import main
 assert main({command!r}) == 0
-heavy = {{"kuzu", "pygls", "lsprotocol", "multiprocessing", "watchfiles"}}
+heavy = {{"kuzu", "pygls", "lsprotocol", "multiprocessing", "watchfiles", "numpy"}}
 print(sorted(heavy & {{name.partition(".")[0] for name in sys.modules}}))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
