@@ -46,7 +46,7 @@ TARGETS = {
     MOVED: 0.99,
 }
 EXTENSIONS = (".py", ".ts", ".go")
-LEAST_FILES = 60
+LEAST_FILES = 45
 """Of a language, to make trees of that are not all alike."""
 
 Rows = dict[str, Counter[str]]

@@ -11,6 +11,7 @@ from another function. What no longer parses is made anew.
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,6 +103,7 @@ class Corpus:
 
     def _pieces(self, file: int, name: str, source: Source) -> Iterator[Piece]:
         symbols, lines = source.definitions.symbols, source.lines
+        named = Counter(symbol.qualname for symbol in symbols.symbols)
         for at, (symbol, place) in enumerate(zip(symbols.symbols, symbols.ranges, strict=True)):
             head, last = place.definition.start.line, place.definition.end.line
             if place.definition.end.column == 0:
@@ -112,7 +114,11 @@ class Corpus:
             if parent is not None and parent.kind in FUNCTION_KINDS:
                 continue
             before = lines[head][: place.definition.start.column]
-            if before.strip() or symbol.ordinal or lines[last][place.definition.end.column :].strip():
+            if (
+                before.strip()
+                or named[symbol.qualname] > 1
+                or lines[last][place.definition.end.column :].strip()
+            ):
                 continue
             first = head
             while first and lines[first - 1].strip().startswith(_ABOVE):

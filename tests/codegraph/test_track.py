@@ -175,11 +175,12 @@ def test_of_several_equal_places_none_is_chosen():
 
 
 def test_equal_functions_of_two_files_go_each_with_its_file():
-    before = files(**{"old/a/view": CHARGE, "old/b/view": CHARGE})
-    after = files(**{"new/a/view": CHARGE, "new/b/view": CHARGE})
+    ends = ("a/apps/shop/admin/view", "b/apps/shop/admin/view")
+    before = files(**{f"old/{end}": CHARGE for end in ends})
+    after = files(**{f"new/{end}": CHARGE for end in ends})
     found = followed(before, after)
-    assert told(found["old/a/view.py::charge"]) == ("moved", "new/a/view.py::charge")
-    assert told(found["old/b/view.py::charge"]) == ("moved", "new/b/view.py::charge")
+    for end in ends:
+        assert told(found[f"old/{end}.py::charge"]) == ("moved", f"new/{end}.py::charge")
 
 
 SHOP = """

@@ -222,15 +222,16 @@ class _Tracking:
 
     def by_hash(self, stage: Stage) -> None:
         """Each whose text stands elsewhere, unless several are equally near."""
-        best: dict[SymbolKey, tuple[int, list[Known]]] = {}
+        best: dict[SymbolKey, tuple[tuple[int, ...], list[Known]]] = {}
         for old in self.missing():
-            near: dict[int, list[Known]] = defaultdict(list)
+            near: dict[tuple[int, ...], list[Known]] = defaultdict(list)
             for new in self.with_hash(old, stage):
                 if self.fits(old, new) and self.says_enough(old, new):
                     near[self.agreement(old, new)].append(new)
             if near:
-                best[old.key] = max(near.items())
-        for key, (_, news) in sorted(best.items(), key=lambda item: (-item[1][0], item[0])):
+                agreement = max(near)
+                best[old.key] = agreement, near[agreement]
+        for key, (_, news) in sorted(best.items(), key=lambda item: item[1][0], reverse=True):
             free = [new for new in news if new.key not in self.taken]
             if len(free) == 1:
                 self.take(self.old[key], free[0], stage, SCORES[stage])
@@ -326,16 +327,17 @@ class _Tracking:
         ]
 
     def stands_out(self, old: Known, new: Known) -> bool:
-        """Whether a text that is in another place is clearly more alike than what else stands around there.
+        """Whether a text is more alike than what else stands around there, clearly so in another place.
 
-        Where every definition looks the same, likeness tells nothing.
+        Where every definition looks the same, likeness tells nothing; only a name that nothing else has does.
         """
-        if self.moved(place_of(old.key)) == place_of(new.key):
+        if old.key.name == new.key.name and len(list(self.pool.named(new.key.name))) == 1:
             return True
-        alike = self.likeness(old, new) or 0.0
+        in_place = self.moved(place_of(old.key)) == place_of(new.key)
+        most = (self.likeness(old, new) or 0.0) - (0.0 if in_place else APART)
         around = (*self.pool.around(old, old.key.file), *self.pool.around(old, new.key.file))
         others = (one for one in around if one.key != new.key and _same_sort(old, one))
-        return all((self.likeness(old, one) or 0.0) <= alike - APART for one in others)
+        return all((self.likeness(old, one) or 0.0) <= most for one in others)
 
     def take_doubted(self) -> None:
         """What was found nowhere else is where it was, changed, where it is too short to be sure of that."""
@@ -381,16 +383,16 @@ class _Tracking:
             return True
         return place_of(old.key) == place_of(new.key) and any(self.beside(old, new))
 
-    def agreement(self, old: Known, new: Known) -> int:
+    def agreement(self, old: Known, new: Known) -> tuple[int, ...]:
         """How well the places of two agree: name, parent, its name, path, neighbours, in this order."""
         here, there = place_of(old.key), place_of(new.key)
         return (
-            1024 * (old.key.name == new.key.name)
-            + 512 * (here == there)
-            + 128 * common_end(here[1], there[1], ".")
-            + 64 * (here[1] == there[1])
-            + 16 * common_end(old.key.file, new.key.file, "/")
-            + sum(self.beside(old, new))
+            old.key.name == new.key.name,
+            here == there,
+            common_end(here[1], there[1], "."),
+            here[1] == there[1],
+            common_end(old.key.file, new.key.file, "/"),
+            sum(self.beside(old, new)),
         )
 
     def beside(self, old: Known, new: Known) -> Iterator[bool]:

@@ -94,7 +94,7 @@ def place_score(
     if here != there:
         file, _ = moved((old.key.file, ""))
         same_outer = common_end(here[1], there[1], ".") > 0
-        path = weights.path * common_end(old.key.file, new.key.file, "/")
+        path = weights.path * min(common_end(old.key.file, new.key.file, "/"), _PARTS)
         return weights.file * ((file == new.key.file) + same_outer) + path
     beside = sum(
         bool(then) and became(SymbolKey(old.key.file, then)) == SymbolKey(new.key.file, now)
@@ -104,10 +104,10 @@ def place_score(
 
 
 def common_end(first: str, second: str, mark: str) -> int:
-    """How many of the last three parts of two paths or dotted names are equal, from the end."""
+    """How many parts of two paths or dotted names are equal, from the end."""
     count = 0
     for a, b in zip(first.split(mark)[::-1], second.split(mark)[::-1], strict=False):
-        if a != b or not a or count == _PARTS:
+        if a != b or not a:
             break
         count += 1
     return count
