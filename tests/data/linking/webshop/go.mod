@@ -1,0 +1,3 @@
+module example.org/webshop
+
+go 1.22
