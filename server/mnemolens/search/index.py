@@ -27,6 +27,8 @@ _COMMON = 0.05
 """Share of the documents from which a word counts as very common."""
 _MAX_EXPANDED = 32
 """Terms that the beginning of a word may stand for."""
+_SHORT = 2
+"""Letters up to which a beginning may stand for a quarter as many, as it is often typed on."""
 _OF_BEGINNING = 0.8
 _OF_TYPO = 0.7
 """How much of a hit is left where a word only begins so, or is spelt alike."""
@@ -235,9 +237,10 @@ class WordIndex:
         start = bisect_left(terms, beginning)
         end = bisect_left(terms, beginning + "\U0010ffff", start)
         found = terms[start:end]
-        if len(found) > _MAX_EXPANDED:
+        most = _MAX_EXPANDED if len(beginning) > _SHORT else _MAX_EXPANDED // 4
+        if len(found) > most:
             found.sort(key=lambda term: (-len(self._slots[term]), term))
-        return found[:_MAX_EXPANDED]
+        return found[:most]
 
     def _terms(self) -> list[str]:
         if self._in_order is None:
@@ -250,45 +253,35 @@ class _Hits:
 
     def __init__(self, postings: list[tuple["array[int]", "array[float]", float]]) -> None:
         self._postings = postings
-        self._merged: dict[int, float] | None = None
-        if len(postings) > 1:
-            self._merged = {}
-            for slots, impacts, share in postings:
-                for slot, impact in zip(slots, impacts, strict=True):
-                    value = share * impact
-                    if value > self._merged.get(slot, 0.0):
-                        self._merged[slot] = value
+        self._count = sum(len(slots) for slots, _, _ in postings)
 
     def __len__(self) -> int:
-        if self._merged is not None:
-            return len(self._merged)
-        return len(self._postings[0][0]) if self._postings else 0
+        """How many documents there are at most."""
+        return self._count
 
     def all(self) -> Iterable[tuple[int, float]]:
-        """(slot, score) of each document."""
-        if self._merged is not None:
-            yield from self._merged.items()
-            return
+        """(slot, score) of each document; the best of several terms counts."""
+        best: dict[int, float] = {}
         for slots, impacts, share in self._postings:
+            if len(self._postings) == 1:
+                return [(slot, share * impact) for slot, impact in zip(slots, impacts, strict=True)]
             for slot, impact in zip(slots, impacts, strict=True):
-                yield slot, share * impact
+                value = share * impact
+                if value > best.get(slot, 0.0):
+                    best[slot] = value
+        return best.items()
 
-    def among(self, wanted: Mapping[int, object]) -> list[tuple[int, float]]:
+    def among(self, wanted: Mapping[int, object]) -> Iterable[tuple[int, float]]:
         """(slot, score) of those documents that are in `wanted`."""
-        if self._merged is not None:
-            merged = self._merged
-            return [(slot, merged[slot]) for slot in wanted if slot in merged]
-        found = []
+        best: dict[int, float] = {}
         for slots, impacts, share in self._postings:
             if 8 * len(wanted) < len(slots):
                 for slot in wanted:
                     at = bisect_left(slots, slot)
                     if at < len(slots) and slots[at] == slot:
-                        found.append((slot, share * impacts[at]))
+                        best[slot] = max(best.get(slot, 0.0), share * impacts[at])
             else:
-                found += [
-                    (slot, share * impact)
-                    for slot, impact in zip(slots, impacts, strict=True)
-                    if slot in wanted
-                ]
-        return found
+                for slot, impact in zip(slots, impacts, strict=True):
+                    if slot in wanted:
+                        best[slot] = max(best.get(slot, 0.0), share * impact)
+        return best.items()
