@@ -512,3 +512,52 @@ class TestBranches:
             assert at(repo, one) == ("a.py::settle", "fresh")
         assert len(aliases(repo, one)) == 2
         side.close()
+
+    def test_a_note_of_another_worktree_finds_its_code_here(self, repo, tmp_path):
+        git(repo.root, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+        side = Folder(tmp_path / "side")
+        side.write_seen("a.py", (side.root / "a.py").read_text().replace(*EDIT[0]).replace(*EDIT[1]))
+        side.pass_time(1)
+        one = note(repo)
+        side.pass_time(1)
+        side.pass_time(1)
+        assert at(side, one) == ("a.py::charge", "moved")  # what else changed with it is not known here
+        assert at(repo, one) == ("a.py::pay", "fresh")
+        side.commit(side.workspace.confirm(one, None, side.now))
+        repo.pass_time(1)
+        assert at(side, one) == ("a.py::charge", "fresh")
+        assert at(repo, one) == ("a.py::pay", "fresh")
+        side.close()
+
+
+class TestWholeFiles:
+    @pytest.mark.parametrize("name", ["README.md", "settings.py"])
+    def test_a_file_without_definitions_is_followed_by_its_content(self, tmp_path, name):
+        folder = Folder(tmp_path, {name: "LIMIT = 3\n", "other.py": "LIMIT = 4\n"})
+        one = note_on_file(folder, name)
+        (tmp_path / "docs").mkdir()
+        (tmp_path / name).rename(tmp_path / "docs" / f"new_{name}")
+        moved(folder, name, f"docs/new_{name}")
+        assert at(folder, one) == (f"docs/new_{name}", "fresh")
+        folder.restart()
+        assert at(folder, one) == (f"docs/new_{name}", "fresh")
+        folder.close()
+
+    def test_also_while_no_server_ran(self, tmp_path):
+        folder = Folder(tmp_path, {"settings.py": "LIMIT = 3\n"})
+        one = note_on_file(folder, "settings.py")
+        folder.close()
+        (tmp_path / "settings.py").rename(tmp_path / "config.py")
+        folder.workspace = folder.start()
+        assert at(folder, one) == ("config.py", "fresh")
+        folder.close()
+
+    def test_a_copy_does_not_take_it(self, tmp_path):
+        folder = Folder(tmp_path, {"README.md": "How to\n"})
+        one = note_on_file(folder, "README.md")
+        folder.write_seen("copy.md", "How to\n")
+        assert at(folder, one) == ("README.md", "fresh")
+        (tmp_path / "README.md").unlink()
+        moved(folder, "README.md")
+        assert at(folder, one) == (None, "lost")
+        folder.close()

@@ -122,6 +122,17 @@ class Code:
         symbols, index = self.index.get(key.file), self.index.position_of(key)
         return neighbours_of(symbols, index) if symbols is not None and index is not None else ("", "")
 
+    def whole_hash(self, file: str) -> str:
+        """A hash of the file's content on disk; "" of one that is empty, long, or can't be read."""
+        try:
+            path = self._layout.top / file
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode) or not 0 < status.st_size <= _MAX_READ_NOW:
+                return ""
+            return content_hash(path.read_bytes())
+        except (OSError, ValueError):
+            return ""
+
     def read(self, file: str, indexed: str | None) -> FileSymbols | None:
         """The symbols of a closed file as it is on disk; None for one that is open, unreadable or long.
 

@@ -18,6 +18,7 @@ from mnemolens.codegraph.tokens import grams_of
 from mnemolens.codegraph.track import (
     LIKELY,
     NO_GRAMS,
+    SCORES,
     SURE,
     Indexed,
     Known,
@@ -109,6 +110,10 @@ class Following:
     def carry(self, anchor_id: str, key: SymbolKey, score: float) -> None:
         """The anchor was there in an earlier session, on a likeness that nobody has confirmed yet."""
         self._found[anchor_id] = Found(key, "similar", min(max(score, LIKELY), SURE - 0.01))
+
+    def found_whole(self, anchor_id: str, file: str) -> None:
+        """The anchor is on a whole file, which is there under another name now."""
+        self._found[anchor_id] = Found(SymbolKey(file, ""), "full_hash", SCORES["full_hash"])
 
     def in_file(self, file: str) -> list[str]:
         """The anchors that are said to be in this file."""
@@ -254,7 +259,10 @@ class Following:
             matches = self._track([known], lambda _: NO_GRAMS, (), run)
             if matches is None or matches[0].stage not in _BY_TEXT:
                 yield from self._read_grams(run)
-                matches = track([known], self._new(run), run.occupied)
+                # What stood there before is not known: only its old file and equal names are looked at.
+                near = Indexed(self._code.index, self._code.grams)
+                pool = self._new(run) if run.burst.known_before else near
+                matches = track([known], pool, run.occupied)
             run.changed |= self._say(subject, run.burst.answer(matches[0]))
             yield None
 

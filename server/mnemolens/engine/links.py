@@ -8,7 +8,7 @@ move.
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -34,6 +34,9 @@ log = logging.getLogger(__name__)
 
 DERIVED_FROM = 0.8
 """Relevance from which a derived link gets an anchor, and so follows a rename."""
+
+UNSEEN_AT_ONCE = 20
+"""Anchors looked for at one tick of which this worktree knows nothing yet."""
 
 VERDICT_ORDER: tuple[Verdict, ...] = ("fresh", "moved", "drifted", "ambiguous", "lost", "unanchored")
 """A memory's verdict is its best anchor's: the first of these that any anchor has."""
@@ -86,6 +89,7 @@ class Links:
         self._places_to_keep: dict[str, CodeState] = {}
         self._typed: dict[str, dict[SymbolKey, SymbolKey]] = {}
         self._changed: set[str] = set()
+        self._unseen: dict[str, None] = {}
         self._derived: dict[str, _Derived] = {}
         self._on_symbol: dict[SymbolKey, dict[str, Link]] = {}
         self._keys_in_file: dict[str, set[SymbolKey]] = defaultdict(set)
@@ -166,6 +170,49 @@ class Links:
         subjects = self._subjects(before, known_before=known_before)
         moved = await self.following.follow_slowly(before, subjects, known_before=known_before)
         return self._memories_of(moved)
+
+    async def follow_unseen(self) -> set[str]:
+        """Looks for code that this worktree never saw where the memory was put, as one of another branch."""
+        ids = list(self._unseen)[:UNSEEN_AT_ONCE]
+        for one in ids:
+            del self._unseen[one]
+        found = (anchor for one in ids if (anchor := self._state.anchor(one)) is not None)
+        subjects = [Subject(anchor, anchor.birth.state) for anchor in found]
+        if not subjects:
+            return set()
+        return self._memories_of(await self.following.follow_slowly({}, subjects, known_before=False))
+
+    def follow_files(self, files: Collection[str]) -> set[str]:
+        """Follows notes on whole files by content, to those of these files that are there.
+
+        For what the tracker does not know: a file without definitions, of whatever kind.
+        """
+        found: dict[str, list[str]] = defaultdict(list)
+        memories = {one for file in files for one in self._by_file.get(file, ())}
+        lost = (anchor for one in self.following.lost if (anchor := self._state.anchor(one)) is not None)
+        memories.update(anchor.memory_id for anchor in lost)
+        anchors = (anchor for one in memories for anchor in self._state.anchors_of(one))
+        moved = [anchor for anchor in anchors if self._is_gone(anchor)]
+        if moved:
+            for file in files:
+                found[self._code.whole_hash(file)].append(file)
+        for anchor in moved:
+            last = self._last_of(anchor)
+            places = found.get(last.full_hash, []) if last.full_hash else []
+            alike = [one for one in places if SymbolKey(one, "").name == last.key.name] or places
+            if len(alike) == 1 and SymbolKey(alike[0], "") not in anchor.refused:
+                self.following.found_whole(anchor.id, alike[0])
+        return memories if moved else set()
+
+    def _is_gone(self, anchor: Anchor) -> bool:
+        """Whether the anchor is on a whole file that is nowhere now."""
+        if anchor.birth.kind != "file":
+            return False
+        said = self.following.of(anchor)
+        keys = {state.key for state in (anchor.birth.state, *anchor.aliases, self._last_of(anchor))}
+        if said is not None and said.key is not None:
+            keys.add(said.key)
+        return not any(self._code.has_file(key.file) for key in keys)
 
     def _differing(self, before: Before) -> set[str]:
         """The files that hold other definitions than before; of a checkout, for a thread."""
@@ -400,6 +447,8 @@ class Links:
             return kept or Placement(anchor.id, None, "unanchored", in_scope=False)
         if placement.in_scope:
             self.following.settle(anchor.id, placement.at)
+        if placement.verdict == "lost" and anchor.id not in self._last and not self.following.of(anchor):
+            self._unseen[anchor.id] = None
         known = {anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}
         if placement.at is not None and placement.at not in known and placement.verdict != "moved":
             self._want_alias(anchor, placement.at)
@@ -434,7 +483,7 @@ class Links:
         """How the anchor's code looks where it is."""
         symbol = self._code.symbol(key)
         if symbol is None:
-            return CodeState(key, "", "", "")
+            return CodeState(key, "" if key.qualname else self._code.whole_hash(key.file), "", "")
         known = (one.fingerprint for one in _states(anchor) if one.body_hash == symbol.body_hash)
         fingerprint = next(known, None) or self._code.fingerprint(key)
         return CodeState(key, symbol.full_hash, symbol.body_hash, fingerprint)

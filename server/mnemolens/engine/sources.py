@@ -181,6 +181,7 @@ class Sources:
         """After `build`: follows anchored code through all that happened while no server ran."""
         before = await asyncio.to_thread(self._since_last_session)
         await self._links.follow_slowly(before, known_before=bool(self._last_stamps))
+        self._links.follow_files(before.keys())
         self._last_stamps = {}
 
     def follow_last_session_now(self) -> None:
@@ -218,12 +219,17 @@ class Sources:
             now: dict[str, FileSymbols | None] = dict.fromkeys(refreshed.removed)
             now.update(refreshed.changed)
             await self._replace_slowly(now)
+            self._refreshing.refresh(self._links.follow_files(files | now.keys()))
 
     async def take_up_waiting(self) -> None:
         """Looks at the files that changed in the middle of a git operation, which has ended."""
         if self._waiting:
             waiting, self._waiting = self._waiting, set()
             await self.files_changed([self._layout.path_of(file) for file in waiting])
+
+    async def follow_unseen(self) -> None:
+        """Follows code of memories that others wrote, on branches where it has another place."""
+        await self._refreshing.refresh_slowly(sorted(await self._links.follow_unseen()))
 
     def read_anew(self, file: str | None) -> None:
         """Brings a closed file up to date before a position in it is taken for a symbol's.

@@ -284,6 +284,7 @@ class Workspace:
             return  # in the middle of a checkout nothing is where it belongs
         await self._sources.take_up_waiting()
         self._sources.settle_quiet(now)
+        await self._sources.follow_unseen()
         if await self._branches.look(head):
             self._refreshing.generation += 1
         await self._write_down()
