@@ -23,11 +23,23 @@ from lab import Lab
 from measure import Figure, read_json, say, show, write_json
 
 import api
+import linking
 import ranking
 import search
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SUBJECTS = ("answers", "indexing", "editing", "storms", "notes", "graph", "api", "ranking", "search")
+SUBJECTS = (
+    "answers",
+    "indexing",
+    "editing",
+    "storms",
+    "notes",
+    "graph",
+    "api",
+    "linking",
+    "ranking",
+    "search",
+)
 
 
 def sizes(*, quick: bool) -> list[tuple[int, int]]:
@@ -44,6 +56,7 @@ def measured(lab: Lab, subject: str, django: Path | None) -> Iterable[Figure]:
         "editing": lambda: editing.measure(lab, *((10_000, 1_000) if lab.quick else made[-1])),
         "storms": lambda: storms.measure(lab, *((40_000, 2_000) if lab.quick else made[-1])),
         "notes": lambda: notes.measure(lab),
+        "linking": lambda: linking.measure(quick=lab.quick),
         "ranking": lambda: ranking.measure([memories for memories, _ in made], 100 if lab.quick else 300),
         "search": lambda: search.measure(20_000 if lab.quick else search.NOTES),
         "graph": lambda: graph.measure(*((10_000, 1_000) if lab.quick else made[-1])),

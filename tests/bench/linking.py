@@ -2,9 +2,10 @@
 
 Usage: python tests/bench/linking.py [--quick] [--misses]
 
-Two truths: 130 notes labelled over pytest's code (`tests/linking/test_labelled.py`), and the Sphinx roles that
-authors wrote into their docstrings, whose targets Python itself finds by importing them. Packages are those of
-this environment. Shares are told as what is wrong and what is missed, so that less is better as everywhere.
+Two truths: notes labelled over real packages and a made project (`tests/linking/test_labelled.py` says
+which of them nothing was tuned on), and the Sphinx roles that authors wrote into docstrings, whose targets
+Python finds by importing them. Packages are those of this environment. Shares are told as what is wrong and
+what is missed, so that less is better as everywhere.
 """
 
 import argparse
@@ -24,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "linking"))
 
 from made import function_name, make_project
 from measure import Figure, figure, say, show, timed
-from test_labelled import NOTES, Score, indexed, links, scored
+from test_labelled import HELD_OUT, Labelled, Score, indexed, links, scored
 
 from mnemolens.core.settings import Settings
 from mnemolens.engine.workspace import Workspace
@@ -122,7 +123,7 @@ def imported(dotted: str) -> object:
     for cut in range(len(parts), 0, -1):
         try:
             found: object = importlib.import_module(".".join(parts[:cut]))
-        except Exception:
+        except Exception:  # noqa: BLE001 - importing a package may raise anything
             continue
         for part in parts[cut:]:
             found = getattr(found, part, None)
@@ -176,17 +177,22 @@ def plainly(paragraph: str) -> str:
 
 
 def labelled_figures(scratch: Path, misses: list[str]) -> list[Figure]:
-    """The labelled notes, each half of them."""
-    source = package(NOTES["tree"])
-    if source is None:
-        return []
-    workspace = indexed(scratch, [source])
+    """The labelled notes, each half of them, by what was tuned on it."""
+    scores: dict[str, Score] = {}
+    for name in ("pytest", *HELD_OUT):
+        labelled = Labelled.read(name)
+        if not labelled.is_installed:
+            continue
+        workspace = labelled.index(scratch / name)
+        held = name in HELD_OUT
+        halves = ("other notes, tuned on", "other notes, held out") if held else ("notes over pytest",) * 2
+        for half, title in enumerate(halves):
+            scored(workspace, labelled.notes[half::2], scores.setdefault(title, Score()))
+        workspace.close()
     found = []
-    for half, notes in (("first half", NOTES["notes"][::2]), ("second half", NOTES["notes"][1::2])):
-        score = scored(workspace, notes)
+    for title, score in scores.items():
         misses += score.details
-        found += shares(f"notes over pytest, {half}", score)
-    workspace.close()
+        found += shares(title, score)
     return found
 
 
@@ -247,7 +253,7 @@ def speed_figures(scratch: Path, functions: int) -> list[Figure]:
     return found
 
 
-def figures(*, quick: bool, misses: list[str] | None = None) -> list[Figure]:
+def measure(*, quick: bool, misses: list[str] | None = None) -> list[Figure]:
     """All of linking; the quick ones leave most packages out."""
     missed: list[str] = [] if misses is None else misses
     warnings.simplefilter("ignore")  # of the packages that are imported
@@ -270,7 +276,7 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true", help="print each wrong and each missing link")
     options = parser.parse_args()
     misses: list[str] = []
-    show(figures(quick=options.quick, misses=misses))
+    show(measure(quick=options.quick, misses=misses))
     if options.misses:
         print(*misses, sep="\n")
 

@@ -337,6 +337,49 @@ def test_what_stands_before_a_name_tells_whose_it_is(listed, content, linked):
     assert {m.target.id for m in found if not m.candidate} == linked
 
 
+MIXED = {
+    "api/server.go::Server": "struct",
+    "api/server.go::Server.listen": "method",
+    "api/server.go::Server.Close": "method",
+    "store/store.go::Store": "struct",
+    "store/store.go::Store.Close": "method",
+    "store/store.go::Order": "struct",
+    "web/list.tsx::formatTotal": "function",
+    "web/color.ts::Color": "class",
+    "web/color.ts::Color.rgb": "method",
+    "web/color.ts::Color.file": "method",
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "linked"),
+    [
+        ("(*Store).Close waits", {"store/store.go::Store.Close"}),
+        ("func (s *Store) Close(order Order) waits", {"store/store.go::Store.Close"}),
+        ("x/store.(*Store).Close(0xc0)\n\t/build/store/store.go:17 +0x1d", {"store/store.go::Store.Close"}),
+        ("`srv.listen` holds the port", {"api/server.go::Server.listen"}),
+        ("svc.listen holds the port", set()),
+        ("c.Close() may block", set()),
+        ("    at formatTotal (webpack:///./web/list.tsx:1:2)", {"web/list.tsx::formatTotal"}),
+        ("a colour is `rgb(1, 2, 3)` or so", set()),
+        ("[the file of themes](store/store.go)", set()),
+    ],
+)
+def test_mentions_of_go_and_of_the_web(listed, content, linked):
+    found = match("", content, {}, listed(MIXED))
+    assert {m.target.id for m in found if not m.candidate and m.kind != "file"} == linked
+
+
+def test_a_bundlers_path_is_the_projects_file(listed):
+    for url in (
+        "webpack:///./web/list.tsx",
+        "webpack://shop/./web/list.tsx",
+        "webpack-internal:///web/list.tsx",
+    ):
+        (found,) = match("", f"    at x1 ({url}:1:2)", {}, listed(MIXED))
+        assert found.target.id == "web/list.tsx"
+
+
 def test_a_method_of_several_named_classes_is_on_all_of_them(listed):
     found = match(
         "", "TempPathFactory and TempdirFactory differ in mktemp(): see below", {}, listed(RECEIVERS)

@@ -17,6 +17,7 @@ from mnemolens.core.symbols import CLASS_KINDS, FUNCTION_KINDS, SymbolKey
 from mnemolens.linking.mentions import mentions, name_parts
 from mnemolens.linking.paths import Found, find_files, find_modules, metadata_paths, module_parts
 from mnemolens.linking.receivers import (
+    abbreviates,
     class_qualifies,
     ends_with,
     is_module,
@@ -209,6 +210,8 @@ class _Matching:
                 self._add_file_of(mention, mention.scope)
             if scoped or mention.rule in {"import", "symbol_id"}:
                 return scoped, SURE
+            if mention.rule == "markdown_link" and is_common_word(parts[-1]):
+                return (), 0.0  # a word of the label, which says what is in the file
         if len(parts) > 1:
             return self._qualified(mention, parts, places)
         return self._alone(mention, parts[0], places)
@@ -258,7 +261,7 @@ class _Matching:
         self, mention: Mention, parts: tuple[str, ...], places: tuple[SymbolKey, ...]
     ) -> tuple[tuple[SymbolKey, ...], float]:
         """A dotted name: by its qualifiers, else by what is known of its receiver."""
-        if mention.rule == "possessive":
+        if mention.rule in {"possessive", "receiver"}:
             return tuple(place for place in places if ends_with(place, parts)), SURE
         if (exported := self._exported(parts)) is not None:
             return (exported,), SURE
@@ -282,6 +285,7 @@ class _Matching:
         said = max((words_shared(place, parts) for place in methods), default=0)
         suggested = tuple(place for place in methods if said and words_shared(place, parts) == said)
         suggested = suggested or tuple(place for place in methods if module_suggests(place, parts))
+        suggested = suggested or tuple(place for place in methods if abbreviates(place, parts))
         if len(suggested) == 1:
             return suggested, _PROBABLE
         telling = not is_common_word(parts[-1]) and (len(places) == 1 or len(methods) > 1)

@@ -43,6 +43,8 @@ _TOKEN = re.compile(
         (?P<names>{_NAME}(?:[ \t]*,[ \t]*{_NAME}){{0,30}}))
     | (?P<js_import>{_BEFORE}import[ \t]+(?:type[ \t]+)?\{{(?P<js_names>[\w$,\s]{{1,300}})\}}
         [ \t]*from[ \t]*['"](?P<js_module>[^'"\n]{{1,300}})['"])
+    | (?P<receiver>(?P<func>{_BEFORE}func\ )?\((?:(?:{_NAME}\ )?\*|(?(func)(?:{_NAME}\ )?|(?!)))
+        (?P<member>{_NAME}(?:\[[^\[\]()\n]{{1,60}}\])?\)[ .]{_NAME})(?(func)(?:\([^()\n]{{0,200}}\))?))
     | (?P<path>{_PATH_START}(?:[A-Za-z]:)?[\\/]?(?:{_SEGMENT}++[\\/])++{_SEGMENT}*+)
     | (?P<file>{_PATH_START}[A-Za-z0-9_@$][A-Za-z0-9_@$+.\-]*{_EXTENSION}{_AFTER}(?!\())
     | (?P<chain>{_BEFORE}{_NAME}(?:(?:\.|::|\#){_NAME})++{_AFTER})
@@ -60,7 +62,7 @@ _ROLE_TARGET = re.compile(r"[~!]?([^<>]*)$|[^<>]*<[~!]?([^<>]+)>$")
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})(?:[ \t]+\"[^\"\n]{0,200}\")?\)")
 _PLURAL = re.compile(r"\((?:e?s|ies|e?d|ing|e?r|ly|n)\)")
 _SLASHES = re.compile(r"([\\/])")
-_SEPARATORS = re.compile(r"\.|::|#|['\u2019]s\s")
+_SEPARATORS = re.compile(r"(?:\[[^\[\]]*\])?\)[ .]|\.|::|#|['\u2019]s\s")
 _POSSESSIVE = re.compile(rf"['\u2019]s[ \t]{_NAME}{_AFTER}(?!\()")
 _HAS_EXTENSION = re.compile(rf"{_EXTENSION}$")
 _WORDS_IN_SPAN = re.compile(rf"({IDENTIFIER})\s+(?={IDENTIFIER})")
@@ -200,6 +202,8 @@ class _Reader:
                 return  # an abbreviation ("e.g"), hardly a name of one letter
             rule = place.span_rule or ("call" if called else "dotted")
             yield self._mention(*token.span(), rule, marked=called or bool(place.span_rule))
+        elif kind == "receiver":
+            yield self._mention(*token.span("member"), "receiver", marked=True)
         elif kind == "url" and token.group().startswith("file://"):
             yield self._mention(*token.span(), "path", marked=True)
         elif kind in {"py_frame", "js_frame"}:
@@ -323,7 +327,7 @@ def shape_of(name: str) -> str:
 
 
 def name_parts(text: str) -> tuple[str, ...]:
-    """`Class.method`, `Class::method`, `Class#method` in parts."""
+    """`Class.method`, `Class::method`, `Class#method`, `Class) Method` of a Go receiver in parts."""
     return tuple(_SEPARATORS.split(text))
 
 

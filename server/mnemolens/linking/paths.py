@@ -15,6 +15,7 @@ _MAX_LENGTH = 1024
 _MAX_SEGMENTS = 64
 _MAX_METADATA_PATHS = 200
 _POSITION = re.compile(r"(?::\d{1,9}){1,2}(?:-\d{1,9})?$|::.*$|[#?].*$")
+_BUNDLED = re.compile(r"^(?:webpack(?:-internal)?|turbopack)://[^/]*/")
 _QUOTES = "\"'`<>"
 _DRIVE = re.compile(r"^/?[A-Za-z]:(?=/)")
 _BETWEEN = re.compile(r"[,;\n]")
@@ -149,6 +150,7 @@ def _normalised(written: str) -> tuple[str, bool]:
     path = written.strip().strip(_QUOTES).strip()
     if len(path) > _MAX_LENGTH or "\0" in path or "\n" in path:
         return "", False
+    path = _BUNDLED.sub("", path)
     if path.startswith("file://"):
         path = unquote(path.removeprefix("file://"))
     elif "://" in path:

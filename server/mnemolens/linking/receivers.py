@@ -66,5 +66,15 @@ def module_suggests(key: SymbolKey, parts: tuple[str, ...]) -> bool:
     return module_parts(key.file)[-1] == parts[-2]
 
 
+def abbreviates(key: SymbolKey, parts: tuple[str, ...]) -> bool:
+    """Whether the receiver is short for the method's class: `srv` for `Server`; one letter will do in Go."""
+    owner = key.qualname.split(".")[-2:-1]
+    said, name = parts[-2].lower(), _folded(owner)
+    if not name.startswith(said[:1]) or not (1 if key.file.endswith(".go") else 2) <= len(said) <= 4:
+        return False
+    left = iter(name)
+    return all(letter in left for letter in said)
+
+
 def _folded(names: Iterable[str]) -> str:
     return "".join(names).replace("_", "").lower()

@@ -34,8 +34,8 @@ class Mention:
         start: code point offset in that field, `end` exclusive.
         rule: how it was recognised: "code_span", "call", "role", "stack_trace", "import",
             "symbol_id", "markdown_link", "dotted", "snake_case", "camel_case", "pascal_case",
-            "capitalised", "word", "possessive" (`Class's member`), "path"; "custom" of a rule of the
-            project's own.
+            "capitalised", "word", "possessive" (`Class's member`), "receiver" (`(c *Class) Member`),
+            "path"; "custom" of a rule of the project's own.
         text: the name, the dotted names, or the path.
         marked: written as code or called, so that it means code even if it is an English word.
         scope: path or dotted module that it was written with (`from scope import text`, `scope::text`).

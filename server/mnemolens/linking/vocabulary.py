@@ -28,9 +28,10 @@ CODE_KEYWORDS = frozenset(
 BUILT_IN = frozenset(dir(builtins)) | frozenset(
     _words("""
     fetch require parseInt parseFloat setTimeout setInterval clearTimeout make append len cap new panic
+    rgb rgba hsl hsla
 """)
 )
-"""Functions that code calls everywhere without meaning the project's own."""
+"""Functions that code and style sheets call everywhere without meaning the project's own."""
 
 FOREIGN = (
     frozenset(sys.stdlib_module_names)
