@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from mnemolens.lsp.language_server import MnemolensServer
 BEAT = 0.002
 LONG = 0.02
 """Holds that are worth being told of: what the loop did then is noted."""
+LOOK = 0.005
 
 
 class Hold(NamedTuple):
@@ -29,7 +31,7 @@ class Hold(NamedTuple):
         work: seconds of processor time that this process used meanwhile, in whatever thread, at most `late`.
         late: seconds by the clock; on a busy machine others have the processor for the rest.
         own: of the work, what the loop's own thread did.
-        where: what the loop's thread did.
+        where: what the loop's thread was seen doing, the most often seen first, and how often.
     """
 
     work: float
@@ -45,7 +47,7 @@ class Watchdog:
         self._loop = asyncio.get_running_loop()
         self._main = threading.get_ident()
         self._due = 0.0
-        self._seen = ""
+        self._seen: Counter[str] = Counter()
         self._begun = time.perf_counter()
         self._late: list[tuple[float, float]] = []
         self._long: list[Hold] = []
@@ -71,27 +73,28 @@ class Watchdog:
             own, work = time.thread_time() - self._used[0], time.process_time() - self._used[1]
             self._late.append((min(work, late), late))
             if late > LONG:
-                self._long.append(Hold(min(work, late), late, own, self._seen))
-        self._seen = ""
+                seen = ", ".join(f"{times} × {where}" for where, times in self._seen.most_common(3))
+                self._long.append(Hold(min(work, late), late, own, seen))
+        self._seen = Counter()
         self._next()
 
     def _look(self) -> None:
         """From another thread: where the loop's thread is while the beat is late."""
         while True:
-            time.sleep(LONG / 2)
-            if time.perf_counter() - self._due > LONG:
-                self._seen = _where(sys._current_frames().get(self._main))
+            time.sleep(LOOK)
+            if time.perf_counter() - self._due > LOOK:
+                self._seen[_where(sys._current_frames().get(self._main))] += 1
 
 
 def _where(frame: FrameType | None) -> str:
-    """The innermost function, and the innermost ones of ours."""
+    """The innermost function, the innermost ones of ours, and the outermost: whose task it is."""
     names: list[str] = []
-    while frame is not None and len(names) < 4:
+    while frame is not None:
         code = frame.f_code
         if not names or f"{os.sep}mnemolens{os.sep}" in code.co_filename:
             names.append(f"{Path(code.co_filename).name}:{code.co_name}")
         frame = frame.f_back
-    return " < ".join(names)
+    return " < ".join([*names[:3], "…", *names[-2:]] if len(names) > 6 else names)
 
 
 def main() -> int:

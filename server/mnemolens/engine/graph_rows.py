@@ -29,8 +29,9 @@ from mnemolens.store.graph_schema import (
     relates,
 )
 
-_CALLS_A_STEP = 100
-"""Calls resolved between two yields: about 2 ms."""
+_CALLS_A_STEP = 8
+"""Calls resolved between two yields: 0.2 ms, 5 where other files are looked into for the first time."""
+_SYMBOLS_A_STEP = 500
 
 
 class FileFacts(NamedTuple):
@@ -68,14 +69,16 @@ def node_id(key: SymbolKey) -> str:
     return sys.intern(clean(key.id))
 
 
-def file_rows(file: str, symbols: FileSymbols, facts: FileFacts) -> Rows:
-    """A file's own node, its symbols', and how they are nested."""
+def file_rows(file: str, symbols: FileSymbols, facts: FileFacts) -> Generator[None, None, Rows]:
+    """A file's own node, its symbols', and how they are nested. Yields after every few."""
     file_id = node_id(SymbolKey(file, ""))
     ids = [node_id(SymbolKey(file, s.qualname, s.ordinal)) for s in symbols.symbols]
     nodes: list[Row] = [_file_node(file_id, facts, symbols.language, has_error=symbols.partial)]
     rels: list[Row] = []
     classes = {s.qualname: ids[n] for n, s in enumerate(symbols.symbols) if _holds_methods(s)}
     for number, symbol in enumerate(symbols.symbols):
+        if number % _SYMBOLS_A_STEP == _SYMBOLS_A_STEP - 1:
+            yield
         table, own = table_of(symbol), ids[number]
         nodes.append(_symbol_node(symbols, number, table, own))
         rels.append((_kind("DEFINED_IN", table, FILE), own, file_id))
@@ -122,6 +125,7 @@ def resolving(index: CodeIndex, file: str, symbols: FileSymbols) -> Generator[No
         kind = _kind("CALLS", table, table_of(callee))
         calls[kind, caller, node_id(target.key), target.confidence] += call.count
     rels: dict[Row, None] = dict.fromkeys((*row, count) for row, count in calls.items())
+    yield
     for other, alias in imports_of(seen, file):
         rels[_kind("IMPORTS", FILE, FILE), file_id, node_id(SymbolKey(other, "")), clean(alias)] = None
     for symbol in symbols.symbols:

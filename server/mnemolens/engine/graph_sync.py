@@ -23,7 +23,7 @@ from mnemolens.codegraph.index import CodeIndex
 from mnemolens.core.clock import Clock
 from mnemolens.core.errors import GraphUnavailable
 from mnemolens.core.memories import Link, Memory
-from mnemolens.core.symbols import FileSymbols, SymbolKey
+from mnemolens.core.symbols import CLASS_KINDS, FileSymbols, SymbolKey
 from mnemolens.core.views import GraphState
 from mnemolens.engine.graph_rows import (
     FileFacts,
@@ -286,29 +286,30 @@ class GraphSync:
     def _step(self, now: datetime, *, exact: bool) -> Iterator[None]:
         """Does one file or memory, in steps after each of which the event loop may do something else."""
         if self._files:
-            self._look_at(_take(self._files), exact=exact)
+            yield from self._look_at(_take(self._files), exact=exact)
         elif self._calls:
             yield from self._resolve(_take(self._calls))
         else:
             self._remember(_take(self._memories), now)
         yield
 
-    def _look_at(self, file: str, *, exact: bool) -> None:
+    def _look_at(self, file: str, *, exact: bool) -> Iterator[None]:
         before, after = self._symbols.get(file), self._index.get(file)
         same = before is not None and before == after
         if same and not exact:
             self._moved[file] = None
             return
         if after is not None:
-            self._put(("file", file), file_rows(file, after, self._facts(file)))
+            self._put(("file", file), (yield from file_rows(file, after, self._facts(file))))
             self._symbols[file] = after
         else:
             self._symbols.pop(file, None)
             self._put(("file", file), self._bare(file))
-        if before == after:
+        if same or before is after:
             return
-        affected = self._uses.affected(self._index, file, before, after)
-        self._calls.update(dict.fromkeys(affected))
+        yield
+        self._calls.update(dict.fromkeys((yield from self._uses.affected(self._index, file, before, after))))
+        yield
         if _nodes(before) != _nodes(after):
             self._memories.update(dict.fromkeys(self._linking.get(file, ())))
 
@@ -438,11 +439,11 @@ def _expired(memory: Memory, now: datetime) -> bool:
     return memory.expires_at is not None and memory.expires_at <= now
 
 
-def _nodes(symbols: FileSymbols | None) -> dict[tuple[str, int], str] | None:
-    """The nodes of a file: their names and tables."""
+def _nodes(symbols: FileSymbols | None) -> set[tuple[str, int, bool]] | None:
+    """The nodes of a file: their names, and which of the two tables they are in."""
     if symbols is None:
         return None
-    return {(symbol.qualname, symbol.ordinal): table_of(symbol) for symbol in symbols.symbols}
+    return {(symbol.qualname, symbol.ordinal, symbol.kind in CLASS_KINDS) for symbol in symbols.symbols}
 
 
 def _unfaded(before: Row, after: Row) -> Row:

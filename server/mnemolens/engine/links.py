@@ -9,15 +9,18 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, NamedTuple
 
 from mnemolens.core.events import AnchorAlias, AnchorPut, BirthRecord, EventData, EvidenceRecord
 from mnemolens.core.ids import derived_anchor_id
-from mnemolens.core.memories import Anchor, CodeState, Link, Memory, Placement, Verdict
+from mnemolens.core.memories import Anchor, CodeState, Evidence, Link, Memory, Placement, Verdict
 from mnemolens.core.symbols import FileSymbols, SymbolKey, SymbolKind
 from mnemolens.engine.code import Code
 from mnemolens.engine.following import Before, Following, Subject
+from mnemolens.engine.offload import Slices
 from mnemolens.engine.placing import place
 from mnemolens.linking import (
     ALL_KINDS,
@@ -40,6 +43,35 @@ UNSEEN_AT_ONCE = 20
 
 VERDICT_ORDER: tuple[Verdict, ...] = ("fresh", "moved", "drifted", "ambiguous", "lost", "unanchored")
 """A memory's verdict is its best anchor's: the first of these that any anchor has."""
+
+
+class _Said(NamedTuple):
+    """What a memory's text says, which code that changes doesn't change.
+
+    Attributes:
+        title: the text it was read from; with `content`, `metadata` and `rules`.
+        names: identifiers and paths in it.
+        held: {evidence: whether the text still holds it}, of what was asked.
+    """
+
+    title: str
+    content: str
+    metadata: Mapping[str, Any]
+    rules: tuple[Rule, ...]
+    names: frozenset[str]
+    held: dict[Evidence, bool]
+
+
+class Changed(NamedTuple):
+    """The symbols of a file that are new, gone, or other ones than before.
+
+    Attributes:
+        keys: theirs.
+        hashes: the full and body hashes that they have now.
+    """
+
+    keys: AbstractSet[SymbolKey]
+    hashes: AbstractSet[str]
 
 
 @dataclass(slots=True)
@@ -91,6 +123,8 @@ class Links:
         self._changed: set[str] = set()
         self._unseen: dict[str, None] = {}
         self._derived: dict[str, _Derived] = {}
+        self._said: dict[str, _Said] = {}
+        self._held_up: set[str] = set()  # with an anchor that could not be judged
         self._on_symbol: dict[SymbolKey, dict[str, Link]] = {}
         self._keys_in_file: dict[str, set[SymbolKey]] = defaultdict(set)
         self._by_name: dict[str, set[str]] = defaultdict(set)
@@ -156,7 +190,8 @@ class Links:
         if not self._code.complete:
             return set()
         self._changed.update(file for file, old in before.items() if old != self._code.index.get(file))
-        subjects = self._subjects(before, known_before=known_before)
+        concerned = self._concerned(before, known_before=known_before)
+        subjects = [subject for one in concerned for subject in self._subjects(one)]
         moved = self.following.follow(before, subjects, typed, known_before=known_before)
         return self._memories_of(moved)
 
@@ -167,7 +202,11 @@ class Links:
         if not self._code.complete:
             return set()
         self._changed.update(await asyncio.to_thread(self._differing, before))
-        subjects = self._subjects(before, known_before=known_before)
+        subjects: list[Subject] = []
+        slices = Slices()
+        for memory_id in self._concerned(before, known_before=known_before):
+            subjects += self._subjects(memory_id)
+            await slices.pause()
         moved = await self.following.follow_slowly(before, subjects, known_before=known_before)
         return self._memories_of(moved)
 
@@ -182,27 +221,36 @@ class Links:
             return set()
         return self._memories_of(await self.following.follow_slowly({}, subjects, known_before=False))
 
-    def follow_files(self, files: Collection[str]) -> set[str]:
+    async def follow_files(self, files: Collection[str]) -> set[str]:
         """Follows notes on whole files by content, to those of these files that are there.
 
         For what the tracker does not know: a file without definitions, of whatever kind.
+
+        Returns:
+            The memories with notes on files that are gone.
         """
-        found: dict[str, list[str]] = defaultdict(list)
         memories = {one for file in files for one in self._by_file.get(file, ())}
         lost = (anchor for one in self.following.lost if (anchor := self._state.anchor(one)) is not None)
         memories.update(anchor.memory_id for anchor in lost)
         anchors = (anchor for one in memories for anchor in self._state.anchors_of(one))
         moved = [anchor for anchor in anchors if self._is_gone(anchor)]
-        if moved:
-            for file in files:
-                found[self._code.whole_hash(file)].append(file)
+        if not moved:
+            return set()
+        found = await asyncio.to_thread(self._by_content, files)
         for anchor in moved:
             last = self._last_of(anchor)
             places = found.get(last.full_hash, []) if last.full_hash else []
             alike = [one for one in places if SymbolKey(one, "").name == last.key.name] or places
             if len(alike) == 1 and SymbolKey(alike[0], "") not in anchor.refused:
                 self.following.found_whole(anchor.id, alike[0])
-        return memories if moved else set()
+        return {anchor.memory_id for anchor in moved}
+
+    def _by_content(self, files: Iterable[str]) -> dict[str, list[str]]:
+        """{hash of the content: the files that have it}; reads them, so it is for a thread."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for file in files:
+            found[self._code.whole_hash(file)].append(file)
+        return found
 
     def _is_gone(self, anchor: Anchor) -> bool:
         """Whether the anchor is on a whole file that is nowhere now."""
@@ -222,14 +270,25 @@ class Links:
         """Takes over where this worktree had the anchors, and how they looked, in an earlier session."""
         self._last.update(states)
         for anchor_id, state in states.items():
-            anchor = self._state.anchor(anchor_id)
-            if anchor is None:
-                continue
-            self._by_file[state.key.file].add(anchor.memory_id)
-            known = {anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}
-            if state.key not in known and state.key not in anchor.refused:
-                alike = self._code.likeness(state.key, (one.fingerprint for one in _states(anchor)))
-                self.following.carry(anchor_id, state.key, alike)
+            self._note_last(anchor_id, state)
+
+    async def note_last_session_slowly(self, states: Mapping[str, CodeState]) -> None:
+        """`note_last_session`, in slices that let other requests in between."""
+        self._last.update(states)
+        slices = Slices()
+        for anchor_id, state in states.items():
+            self._note_last(anchor_id, state)
+            await slices.pause()
+
+    def _note_last(self, anchor_id: str, state: CodeState) -> None:
+        anchor = self._state.anchor(anchor_id)
+        if anchor is None:
+            return
+        self._by_file[state.key.file].add(anchor.memory_id)
+        known = {anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}
+        if state.key not in known and state.key not in anchor.refused:
+            alike = self._code.likeness(state.key, (one.fingerprint for one in _states(anchor)))
+            self.following.carry(anchor_id, state.key, alike)
 
     def are_known_in(self, files: Iterable[str]) -> bool:
         """Whether any anchor is, or was, in one of these files."""
@@ -239,20 +298,19 @@ class Links:
         """The memories whose code was found in this file by the tracker."""
         return self._memories_of(self.following.in_file(file))
 
-    def _subjects(self, before: Before, *, known_before: bool) -> list[Subject]:
-        """The anchors that were in these files, and those that are nowhere since lately; else all of them."""
+    def _concerned(self, before: Before, *, known_before: bool) -> list[str]:
+        """The memories on these files, and those that are nowhere since lately; else all of them."""
         memories = {one for file in before for one in self._by_file.get(file, ())}
         if not known_before:
             memories.update(self._state.memories())
-        lost = [anchor for one in self.following.lost if (anchor := self._state.anchor(one)) is not None]
-        memories.update(anchor.memory_id for anchor in lost)
-        found: list[Subject] = []
-        for memory_id in sorted(memories):
-            memory = self._state.memory(memory_id)
-            if memory is not None:
-                counting = (one for one in self._state.anchors_of(memory_id) if self._counts(one, memory))
-                found += [Subject(one, self._last_of(one)) for one in counting]
-        return found
+        return sorted(memories | self._memories_of(self.following.lost))
+
+    def _subjects(self, memory_id: str) -> list[Subject]:
+        memory = self._state.memory(memory_id)
+        if memory is None:
+            return []
+        counting = (one for one in self._state.anchors_of(memory_id) if self._counts(one, memory))
+        return [Subject(one, self._last_of(one)) for one in counting]
 
     def _last_of(self, anchor: Anchor) -> CodeState:
         """Where the anchor was in this worktree last, and how it looked."""
@@ -272,20 +330,48 @@ class Links:
         """Whether links and placements of the memory are known."""
         return memory_id in self._derived
 
-    def memories_touched(self, file: str, names: Iterable[str], hashes: Iterable[str]) -> set[str]:
+    def memories_touched(
+        self,
+        file: str,
+        names: Iterable[str],
+        hashes: Iterable[str],
+        changed: Changed | None = None,
+    ) -> set[str]:
         """The memories that may change when `file` changed.
 
         Args:
             file: the file.
             names: names that symbols of the file have or had.
             hashes: full and body hashes that symbols of the file have now: an unplaced anchor may be there.
+            changed: which of its symbols have changed; None where more may have.
         """
-        touched = set(self._by_file.get(file, ()))
+        here = self._by_file.get(file, ())
+        touched = {one for one in here if changed is None or self._may_change(one, changed)}
         for name in names:
             touched |= self._by_name.get(name, set())
         for value in hashes:
             touched |= self._by_hash.get(value, set())
         return touched
+
+    def _may_change(self, memory_id: str, changed: Changed) -> bool:
+        """Whether anything that is derived for the memory can depend on these symbols."""
+        derived = self._derived.get(memory_id)
+        if derived is None or memory_id in self._held_up:
+            return True
+        anchors = self._state.anchors_of(memory_id)
+        if any(anchor.id not in derived.placements for anchor in anchors):
+            return True
+        places = [link.target for link in derived.links]
+        for anchor in anchors:
+            placement = derived.placements[anchor.id]
+            if (
+                placement.at is None
+                or not placement.at.qualname
+                or not changed.hashes.isdisjoint(_hashes(anchor))
+            ):
+                return True  # it may be there again, be judged as a whole, or have a copy now
+            places += (placement.at, self._last_of(anchor).key, *(state.key for state in _states(anchor)))
+        return not changed.keys.isdisjoint(places)
 
     def astray(self, file: str) -> set[str]:
         """The memories with an explicit anchor that was known in this file and is nowhere now."""
@@ -384,9 +470,11 @@ class Links:
     def _refresh(self, memory_id: str) -> bool:
         memory = self._state.memory(memory_id)
         before = self._derived.pop(memory_id, None)
+        self._held_up.discard(memory_id)
         if before is not None:
             self._unindex(memory_id, before)
         if memory is None:
+            self._said.pop(memory_id, None)
             return before is not None
         after = self._derive(memory, before)
         self._derived[memory_id] = after
@@ -395,7 +483,7 @@ class Links:
 
     def _derive(self, memory: Memory, before: _Derived | None) -> _Derived:
         anchors = [a for a in self._state.anchors_of(memory.id) if self._counts(a, memory)]
-        named = names_in(memory.title, self.rules) | names_in(memory.content, self.rules)
+        named = self._what_it_says(memory).names
         placements: dict[str, Placement] = {}
         copies: dict[str, frozenset[SymbolKey]] = {}
         links: list[Link] = []
@@ -418,7 +506,7 @@ class Links:
             copies=copies,
             links=_one_a_place(links),
             placements=placements,
-            names=named | names_in_metadata(memory.metadata),
+            names=named | names_in_metadata(memory.metadata) if memory.metadata else named,
             files=frozenset(key.file for a in anchors for key in _places(a, placements[a.id])),
             hashes=frozenset(value for a in unplaced for value in _hashes(a)),
         )
@@ -432,6 +520,7 @@ class Links:
     ) -> Placement:
         """Places the anchor, but leaves it where it was while that file's text is still moving."""
         if kept is not None and kept.at is not None and not self._code.settled(kept.at.file):
+            self._held_up.add(anchor.memory_id)
             return kept
 
         def was_there(key: SymbolKey) -> bool:
@@ -444,6 +533,7 @@ class Links:
         if not self._code.complete and placement.stage not in {"place", "alias"}:
             return Placement(anchor.id, None, "unanchored", in_scope=False)
         if placement.at is None and self._is_half_written(anchor):
+            self._held_up.add(anchor.memory_id)
             return kept or Placement(anchor.id, None, "unanchored", in_scope=False)
         if placement.in_scope:
             self.following.settle(anchor.id, placement.at)
@@ -494,9 +584,26 @@ class Links:
             return True
         return (
             self._links_text_of(memory)
-            and evidence_holds(anchor.evidence, memory.title, memory.content, memory.metadata, self.rules)
+            and self._holds(anchor.evidence, memory)
             and not self._state.link_dropped(memory.id, anchor.evidence.text, anchor.birth.state.key.id)
         )
+
+    def _holds(self, evidence: Evidence, memory: Memory) -> bool:
+        """Whether the memory's text still says this; read once, as code changes more often than notes."""
+        said = self._what_it_says(memory)
+        found = said.held.get(evidence)
+        if found is None:
+            found = evidence_holds(evidence, memory.title, memory.content, memory.metadata, self.rules)
+            said.held[evidence] = found
+        return found
+
+    def _what_it_says(self, memory: Memory) -> _Said:
+        said = self._said.get(memory.id)
+        text = memory.title, memory.content, memory.metadata, self.rules
+        if said is None or said[:4] != text:
+            names = names_in(memory.title, self.rules) | names_in(memory.content, self.rules)
+            said = self._said[memory.id] = _Said(*text, names, {})
+        return said
 
     def _links_text_of(self, memory: Memory) -> bool:
         return self.linking_enabled and memory.id not in self.unlinked

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Protocol, TypeVar
+from weakref import WeakSet
 
 _T = TypeVar("_T")
 
@@ -21,8 +22,15 @@ PAUSE_SECONDS = 0.001
 """Between slices the thread that reads requests must get its turn."""
 
 
+_had_a_slice: "WeakSet[asyncio.AbstractEventLoop]" = WeakSet()
+"""Loops that gave a slice in this round: between two slices, whosever they are, requests get their turn."""
+
+
 class Slices:
-    """Work on the loop, cut into slices: `await pause()` wherever it may be cut."""
+    """Work on the loop, cut into slices: `await pause()` wherever it may be cut.
+
+    However many works there are, a round of the loop holds the slice of one.
+    """
 
     def __init__(self) -> None:
         self._end = time.perf_counter() + SLICE_SECONDS
@@ -34,9 +42,16 @@ class Slices:
 
     async def pause(self) -> None:
         """Let others in, if this slice is used up."""
-        if self.used_up:
+        if not self.used_up:
+            return
+        loop = asyncio.get_running_loop()
+        if loop not in _had_a_slice:
+            _had_a_slice.add(loop)
+            loop.call_soon(_had_a_slice.discard, loop)  # in the next round
+        await asyncio.sleep(PAUSE_SECONDS)
+        while loop in _had_a_slice:  # noqa: ASYNC110 - whoever comes first in the next round
             await asyncio.sleep(PAUSE_SECONDS)
-            self._end = time.perf_counter() + SLICE_SECONDS
+        self._end = time.perf_counter() + SLICE_SECONDS
 
 
 class Abandoned(Exception):

@@ -80,8 +80,10 @@ class Refreshing:
 
     async def refresh_slowly(self, memory_ids: Iterable[str]) -> None:
         """`refresh`, in slices that let other requests in between; returns when nothing is due."""
-        self._due.update(dict.fromkeys(memory_ids))
         slices = Slices()
+        for memory_id in memory_ids:
+            self._due[memory_id] = None
+            await slices.pause()
         while self._due:
             if self._batches:
                 await asyncio.sleep(PAUSE_SECONDS)

@@ -16,13 +16,13 @@ from mnemolens.codegraph.extract import EXTRACTOR_VERSION
 from mnemolens.codegraph.resolve import resolve
 from mnemolens.core.clock import Clock
 from mnemolens.core.settings import Settings
-from mnemolens.core.symbols import FileSymbols, Position, Range, SymbolKey
+from mnemolens.core.symbols import FileSymbols, Position, Range, Symbol, SymbolKey
 from mnemolens.core.text import TextChange
 from mnemolens.core.views import IndexReport, Progress
 from mnemolens.engine.code import Code
 from mnemolens.engine.documents import OpenDocuments
 from mnemolens.engine.indexer import Indexer, IndexOptions
-from mnemolens.engine.links import Links
+from mnemolens.engine.links import Changed, Links
 from mnemolens.engine.loading import Loaded, content_hash
 from mnemolens.engine.offload import Slices
 from mnemolens.engine.refreshing import Refreshing
@@ -181,7 +181,7 @@ class Sources:
         """After `build`: follows anchored code through all that happened while no server ran."""
         before = await asyncio.to_thread(self._since_last_session)
         await self._links.follow_slowly(before, known_before=bool(self._last_stamps))
-        self._links.follow_files(before.keys())
+        await self._links.follow_files(before.keys())
         self._last_stamps = {}
 
     def follow_last_session_now(self) -> None:
@@ -219,7 +219,8 @@ class Sources:
             now: dict[str, FileSymbols | None] = dict.fromkeys(refreshed.removed)
             now.update(refreshed.changed)
             await self._replace_slowly(now)
-            self._refreshing.refresh(self._links.follow_files(files | now.keys()))
+            moved = await self._links.follow_files(files | now.keys())
+            await self._refreshing.refresh_slowly(sorted(moved))
 
     async def take_up_waiting(self) -> None:
         """Looks at the files that changed in the middle of a git operation, which has ended."""
@@ -347,10 +348,39 @@ class Sources:
     def _touched_by(self, file: str, before: FileSymbols | None, after: FileSymbols | None) -> set[str]:
         if before is not None and before == after:
             return set()
-        old = before.symbols if before else ()
-        new = after.symbols if after else ()
-        names = {symbol.name for symbol in old} ^ {symbol.name for symbol in new}
-        if (before is None) != (after is None):
-            names |= names_of_file(file)
-        hashes = {h for symbol in new for h in (symbol.full_hash, symbol.body_hash) if h}
-        return self._links.memories_touched(file, names, hashes)
+        hashes = _hashes(after.symbols if after is not None else ())
+        if before is None or after is None:
+            there = before or after
+            names = {symbol.name for symbol in there.symbols} if there is not None else set()
+            return self._links.memories_touched(file, names | names_of_file(file), hashes)
+        old = {(s.qualname, s.ordinal): s for s in before.symbols}
+        new = {(s.qualname, s.ordinal): s for s in after.symbols}
+        keys = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
+        gone, come = ([of[key] for key in keys if key in of] for of in (old, new))
+        names = {name for name, *_ in {*map(_identity, gone)} ^ {*map(_identity, come)}}
+        changed = Changed({SymbolKey(file, *key) for key in keys}, _hashes(come))
+        partly = _is_told_by_symbols(before, after)
+        return self._links.memories_touched(file, names, hashes, changed if partly else None)
+
+
+def _identity(symbol: Symbol) -> tuple[str, str, int, str]:
+    """What a text that names the symbol may mean it by."""
+    return symbol.name, symbol.qualname, symbol.ordinal, symbol.kind
+
+
+def _hashes(symbols: Iterable[Symbol]) -> set[str]:
+    return {value for symbol in symbols for value in (symbol.full_hash, symbol.body_hash) if value}
+
+
+def _is_told_by_symbols(before: FileSymbols, after: FileSymbols) -> bool:
+    """Whether nothing has changed that other symbols of the file may depend on.
+
+    Names may mean something else once imports, base classes or what the module binds do, and a file with a
+    syntax error is judged as a whole.
+    """
+
+    def context(symbols: FileSymbols) -> tuple[object, ...]:
+        bases = {(one.qualname, one.ordinal): one.bases for one in symbols.symbols if one.bases}
+        return symbols.language, symbols.imports, symbols.module_names, bases
+
+    return not (before.partial or after.partial) and context(before) == context(after)

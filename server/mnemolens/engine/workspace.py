@@ -251,12 +251,13 @@ class Workspace:
             raise
         if not self._code.complete:
             last = await asyncio.to_thread(self._cache.get_anchors, self.layout.worktree_id)
-            self._note_last_session(last)
+            self._code.unchanged = self._sources.indexer.unchanged
+            await self._links.note_last_session_slowly(last)
             self._code.complete = True
             await self._sources.follow_last_session()
         self._configure()
         await self._branches.look(self._code.origin)
-        await self._refreshing.refresh_slowly(list(self._state.memories()))
+        await self._refreshing.refresh_slowly(self._state.memories())
         self._graph.index_complete()
         return report
 

@@ -21,6 +21,10 @@ from mnemolens.lsp.logs import log_to_stderr
 
 logger = logging.getLogger(__name__)
 
+SWITCH_SECONDS = 0.001
+"""How long a thread at work may keep the interpreter lock from the event loop, which wants it after each read
+and write; the interpreter's own 5 ms, several times in each round, would make hovers wait."""
+
 
 def create_server(clock: Clock | None = None) -> MnemolensServer:
     """A server with every method and command registered, not yet running."""
@@ -47,6 +51,7 @@ def serve_stdio() -> int:
     # Until there is something to flush, an interrupt ends the process: the thread that reads stdin would not.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     log_to_stderr()
+    sys.setswitchinterval(SWITCH_SECONDS)
     server = create_server()
     try:
         server.start_io(stdin, stdout)
@@ -58,6 +63,7 @@ def serve_stdio() -> int:
 def serve_tcp(host: str, port: int) -> int:
     """Serve one client on a TCP port; returns the exit code."""
     log_to_stderr()
+    sys.setswitchinterval(SWITCH_SECONDS)
     server = create_server()
     logger.info("Waiting for a client on %s:%d", host, port)
     try:

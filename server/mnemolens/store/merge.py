@@ -400,9 +400,10 @@ class MergedState:
     def anchor(self, anchor_id: str) -> Anchor | None:
         """The anchor; None for unknown and dropped ones, and those of purged memories."""
         state = self._anchors.get(anchor_id)
-        if state is None or not state.puts or state.dropped:
+        birth = state.birth() if state is not None and not state.dropped else None
+        if birth is None:
             return None
-        return self._build_anchor(anchor_id)
+        return next((one for one in self.anchors_of(birth[_VALUE].memory) if one.id == anchor_id), None)
 
     def is_anchor_dropped(self, anchor_id: str) -> bool:
         """Whether the anchor was taken away, which is for good: a derived one must not be made again."""
