@@ -513,6 +513,19 @@ class TestBranches:
         assert len(aliases(repo, one)) == 2
         side.close()
 
+    def test_a_copy_that_comes_back_with_its_branch_is_not_taken(self, repo):
+        one = note(repo)
+        git(repo.root, "branch", "side")
+        rewrite(repo, "copy.py", ("def pay", "def pay_later"), source="a.py")
+        (repo.root / "a.py").write_text(SHOP)
+        moved(repo, "a.py")
+        place = at(repo, one)
+        commit(repo.root, "without pay")
+        self.switch(repo, "side")
+        assert at(repo, one) == ("a.py::pay", "fresh")
+        self.switch(repo, "main")
+        assert at(repo, one) == place
+
     def test_a_note_of_another_worktree_finds_its_code_here(self, repo, tmp_path):
         git(repo.root, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
         side = Folder(tmp_path / "side")

@@ -38,6 +38,9 @@ log = logging.getLogger(__name__)
 MAX_LOST = 200
 """Anchors whose code vanished lately, looked for in later bursts too: a move may come in two steps."""
 
+MAX_DEPARTED = 20_000
+"""Definitions that are gone from here, remembered so that they are not taken for new ones."""
+
 MAX_OLD = 10_000
 """Definitions matched in one burst; anchored ones are never left out, their neighbours are."""
 
@@ -88,6 +91,8 @@ class Following:
         self._code = code
         self._found: dict[str, Found] = {}
         self._held: dict[str, FileSymbols | None] = {}
+        self._departed: dict[tuple[SymbolKey, str], None] = {}
+        self._been: set[SymbolKey] = set()
         self._lost: dict[str, None] = {}
 
     def of(self, anchor: Anchor) -> Found | None:
@@ -118,6 +123,15 @@ class Following:
     def in_file(self, file: str) -> list[str]:
         """The anchors that are said to be in this file."""
         return [one for one, said in self._found.items() if said.key is not None and said.key.file == file]
+
+    def came_back(self, key: SymbolKey) -> bool:
+        """Whether the very code at this place was there before, and no anchor was on it: nothing moves there.
+
+        A branch that is checked out again brings back what stood beside the anchors, not where they went.
+        """
+        symbol = self._code.symbol(key)
+        text = symbol.full_hash if symbol is not None else ""
+        return key not in self._been and (key, text) in self._departed
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -182,7 +196,12 @@ class Following:
                 self._held.setdefault(file, old)
             elif new is None or not new.partial:
                 ready[file] = self._held.pop(file, old)
-        return _Burst(ready, index, known_before=known_before)
+        burst = _Burst(ready, index, known_before=known_before)
+        burst.appeared = {key for key in burst.appeared if not self.came_back(key)}
+        self._departed.update(dict.fromkeys(burst.departed))
+        while len(self._departed) > MAX_DEPARTED:
+            del self._departed[next(iter(self._departed))]
+        return burst
 
     def _steps(
         self, run: "_Run", subjects: Iterable[Subject], typed: Mapping[SymbolKey, SymbolKey]
@@ -293,6 +312,8 @@ class Following:
             self._found[anchor] = said
         else:
             self._found[anchor] = said
+        if said is not None and said.key is not None:
+            self._been.add(said.key)
         return {anchor} if said != before else set()
 
 
@@ -302,12 +323,14 @@ class _Burst:
     Attributes:
         files: those that hold other definitions than before, with what they held.
         appeared: what is new: definitions, and files, that were not there, or not with this text.
+        departed: what is gone, or has another text now, with the hash that it had.
         known_before: as for `Following.follow`.
     """
 
     def __init__(self, before: Before, index: CodeIndex, *, known_before: bool) -> None:
         self.files: dict[str, FileSymbols | None] = {}
         self.appeared: set[SymbolKey] = set()
+        self.departed: list[tuple[SymbolKey, str]] = []
         self.known_before = known_before
         self._index = index
         for file, old in before.items():
@@ -318,6 +341,11 @@ class _Burst:
             texts = {(s.qualname, s.ordinal): s.full_hash for s in old.symbols} if old is not None else {}
             if old is None and new is not None:
                 self.appeared.add(SymbolKey(file, ""))
+            now = {(s.qualname, s.ordinal): s.full_hash for s in new.symbols} if new is not None else {}
+            gone = (one for one in texts.items() if now.get(one[0]) != one[1])
+            self.departed += [(SymbolKey(file, *name), text) for name, text in gone]
+            if new is None:
+                self.departed.append((SymbolKey(file, ""), ""))
             for symbol in new.symbols if new is not None else ():
                 if texts.get((symbol.qualname, symbol.ordinal)) != symbol.full_hash:
                     self.appeared.add(SymbolKey(file, symbol.qualname, symbol.ordinal))

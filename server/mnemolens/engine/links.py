@@ -524,6 +524,8 @@ class Links:
             return kept
 
         def was_there(key: SymbolKey) -> bool:
+            if self.following.came_back(key):
+                return True
             if copies is not None:
                 return key in copies
             # The first look in this session: what this worktree had in the last one stood beside the anchor.
