@@ -28,7 +28,8 @@ class Hold(NamedTuple):
     """One long hold.
 
     Attributes:
-        work: seconds of processor time that this process used meanwhile, in whatever thread, at most `late`.
+        work: seconds of processor time that this process used meanwhile, in whatever thread, at most `late`
+            less what the loop's thread waited for a processor.
         late: seconds by the clock; on a busy machine others have the processor for the rest.
         own: of the work, what the loop's own thread did.
         where: what the loop's thread was seen doing, the most often seen first, and how often.
@@ -46,6 +47,7 @@ class Watchdog:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._main = threading.get_ident()
+        self._schedule = _open_schedule(threading.get_native_id())
         self._due = 0.0
         self._seen: Counter[str] = Counter()
         self._begun = time.perf_counter()
@@ -64,17 +66,18 @@ class Watchdog:
 
     def _next(self) -> None:
         self._due = time.perf_counter() + BEAT
-        self._used = time.thread_time(), time.process_time()
+        self._used = time.thread_time(), time.process_time(), _waited(self._schedule)
         self._loop.call_later(BEAT, self._beat)
 
     def _beat(self) -> None:
         late = time.perf_counter() - self._due
         if late > BEAT:
             own, work = time.thread_time() - self._used[0], time.process_time() - self._used[1]
-            self._late.append((min(work, late), late))
+            work = max(0.0, min(work, late - (_waited(self._schedule) - self._used[2])))
+            self._late.append((work, late))
             if late > LONG:
                 seen = ", ".join(f"{times} × {where}" for where, times in self._seen.most_common(3))
-                self._long.append(Hold(min(work, late), late, own, seen))
+                self._long.append(Hold(work, late, own, seen))
         self._seen = Counter()
         self._next()
 
@@ -84,6 +87,19 @@ class Watchdog:
             time.sleep(LOOK)
             if time.perf_counter() - self._due > LOOK:
                 self._seen[_where(sys._current_frames().get(self._main))] += 1
+
+
+def _open_schedule(thread: int) -> int | None:
+    """Where Linux says how long a thread of this process ran and waited; None on other systems."""
+    try:
+        return os.open(f"/proc/self/task/{thread}/schedstat", os.O_RDONLY)
+    except OSError:
+        return None
+
+
+def _waited(schedule: int | None) -> float:
+    """Seconds that the thread was ready to run while others had all processors."""
+    return 0.0 if schedule is None else int(os.pread(schedule, 100, 0).split()[1]) / 1e9
 
 
 def _where(frame: FrameType | None) -> str:

@@ -9,7 +9,7 @@ Knows no protocol and no index. A document whose parse is slow does it in slices
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import inf
@@ -356,7 +356,7 @@ def _widened(edit: ByteEdit, before: Text, after: Text) -> ByteEdit:
     )
 
 
-def _all_shifted(ranges: tuple[SymbolRange, ...], edit: ByteEdit) -> tuple[SymbolRange, ...]:
+def _all_shifted(ranges: Sequence[SymbolRange], edit: ByteEdit) -> tuple[SymbolRange, ...]:
     """All ranges after an edit."""
     last = edit.old_end_position.line
     # They are in the order of their starts: those below the edit only move by whole lines.

@@ -87,6 +87,7 @@ class _Derived:
     copies: dict[str, frozenset[SymbolKey]] = field(default_factory=dict)
     links: tuple[Link, ...] = ()
     placements: dict[str, Placement] = field(default_factory=dict)
+    verdict: Verdict = "unanchored"
     names: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
     hashes: frozenset[str] = frozenset()
@@ -323,8 +324,8 @@ class Links:
 
     def verdict_of(self, memory_id: str) -> Verdict:
         """The best verdict among the memory's anchors that are in scope."""
-        found = {p.verdict for p in self.placements_of(memory_id).values() if p.in_scope}
-        return next((verdict for verdict in VERDICT_ORDER if verdict in found), "unanchored")
+        found = self._derived.get(memory_id)
+        return found.verdict if found is not None else "unanchored"
 
     def is_derived(self, memory_id: str) -> bool:
         """Whether links and placements of the memory are known."""
@@ -506,6 +507,7 @@ class Links:
             copies=copies,
             links=_one_a_place(links),
             placements=placements,
+            verdict=_best(placement.verdict for placement in placements.values() if placement.in_scope),
             names=named | names_in_metadata(memory.metadata) if memory.metadata else named,
             files=frozenset(key.file for a in anchors for key in _places(a, placements[a.id])),
             hashes=frozenset(value for a in unplaced for value in _hashes(a)),
@@ -732,6 +734,11 @@ def _one_a_place(links: list[Link]) -> tuple[Link, ...]:
         if link.target not in best or link.relevance > best[link.target].relevance:
             best[link.target] = link
     return tuple(sorted(best.values(), key=lambda link: (-link.relevance, link.target)))
+
+
+def _best(verdicts: Iterable[Verdict]) -> Verdict:
+    found = set(verdicts)
+    return next((verdict for verdict in VERDICT_ORDER if verdict in found), "unanchored")
 
 
 def _places(anchor: Anchor, placement: Placement) -> Iterator[SymbolKey]:

@@ -61,6 +61,7 @@ from mnemolens.engine.graph_kept import KeptGraph
 from mnemolens.engine.hints import Hints
 from mnemolens.engine.links import Links
 from mnemolens.engine.listing import Listing
+from mnemolens.engine.loading import bulk_load
 from mnemolens.engine.memory_graph import EdgeGraph
 from mnemolens.engine.neighbours import Around, Neighbours
 from mnemolens.engine.opened_memories import Memories, OpenedMemories
@@ -233,7 +234,8 @@ class Workspace:
         """
         self._keeps_step = True
         try:
-            return await self._build_index(on_progress, rebuild=rebuild)
+            with bulk_load():
+                return await self._build_index(on_progress, rebuild=rebuild)
         finally:
             self._sources.progress = None
 

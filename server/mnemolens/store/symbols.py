@@ -32,14 +32,12 @@ from mnemolens.core.symbols import (
     Call,
     FileSymbols,
     Import,
-    Position,
-    Range,
+    PackedRanges,
     Symbol,
     SymbolKey,
-    SymbolRange,
 )
 
-CODEC_VERSION = 2
+CODEC_VERSION = 3
 SCHEMA_VERSION = 1
 DEFAULT_MAX_BYTES = 512 * 2**20
 _FORGET_WORKTREE_DAYS = 90
@@ -149,7 +147,7 @@ def encode(symbols: FileSymbols) -> bytes:
             [(c.caller, intern(c.name), c.receiver and intern(c.receiver), c.count) for c in symbols.calls],
             [[intern(name) for name in sorted(names)] for names in symbols.locals],
             [intern(name) for name in sorted(symbols.module_names)],
-            [(*r.definition.start, *r.definition.end, *r.name.start, *r.name.end) for r in symbols.ranges],
+            PackedRanges.of(symbols.ranges).to_bytes(),
         ),
         _MARSHAL_VERSION,
     )
@@ -190,12 +188,7 @@ def decode(data: bytes) -> FileSymbols:
             tuple([_shared(row) for row in scopes]),
             frozenset(names),
             partial,
-            tuple(
-                [
-                    SymbolRange(Range(Position(a, b), Position(c, d)), Range(Position(e, f), Position(g, h)))
-                    for a, b, c, d, e, f, g, h in ranges
-                ]
-            ),
+            PackedRanges.from_bytes(ranges),
         )
     except (TypeError, EOFError) as error:
         raise ValueError(f"not symbols: {error}") from error
