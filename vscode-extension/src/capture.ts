@@ -2,13 +2,13 @@
 
 import * as vscode from 'vscode';
 import { Drafts } from './core/drafts';
-import { baseName, capturePrompt, captureTarget, memoryTitle, placeLabel, plain } from './core/labels';
+import { baseName, capturePrompt, captureTarget, memoryTitle, placeInFile, placeLabel, plain } from './core/labels';
 import { secretRefusal, secretsOf } from './core/notes';
-import { SERVER_COMMANDS, type CaptureResult, type PreviewResult } from './core/protocol';
+import { SERVER_COMMANDS, type CaptureResult, type Place, type PreviewResult } from './core/protocol';
 import { messageOf } from './messages';
 import type { Server } from './server';
-import { cursorTarget, givenTarget, rootOf, type Target } from './target';
-import type { Undo } from './undo';
+import { cursorTarget, fileInTree, givenTarget, rootOf, type Target } from './target';
+import type { Next, Undo } from './undo';
 
 const PREVIEW_MS = 150;
 const STORE_ANYWAY: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('unlock'), tooltip: 'Store anyway' };
@@ -141,11 +141,40 @@ class CaptureInput {
     const place = captureTarget(result.links);
     const where = place === undefined ? '' : ` on ${placeLabel(place)}`;
     const root = rootOf(this.target.uri === undefined ? undefined : vscode.Uri.parse(this.target.uri));
-    this.undo.offer(`Remembered${where}`, async () => {
+    const takeBack = async (): Promise<string> => {
       await this.server.run(SERVER_COMMANDS.forget, { id: memory.id, ...root });
       this.drafts.keep(memory.content);
       return 'Taken back; the text is kept as a draft';
-    });
+    };
+    this.undo.offer(`Remembered${where}`, takeBack, this.next(result, place, root));
+  }
+
+  /** What the user may want to do next: look at an earlier memory that says almost the same, or link what is offered. */
+  private next(result: CaptureResult, here: Place | undefined, root: { root?: string }): Next | undefined {
+    const [similar] = result.similar ?? [];
+    if (similar !== undefined) {
+      return {
+        text: `Almost the same as “${plain(similar.title, 40)}” · Open the earlier one`,
+        tooltip: similar.title,
+        act: async () => {
+          await this.server.run(SERVER_COMMANDS.open, { id: similar.id, ...root });
+          return undefined;
+        },
+      };
+    }
+    if (result.suggestion === undefined) {
+      return undefined;
+    }
+    const { target } = result.suggestion;
+    return {
+      text: `May be about ${placeInFile(target)} · Link`,
+      tooltip: `Link it to ${placeInFile(target)} too`,
+      act: async () => {
+        const uri = this.server.asUri(fileInTree(target.file, this.target.uri, here?.file));
+        await this.server.run(SERVER_COMMANDS.link, { id: result.memory.id, uri, position: target.range?.start });
+        return `Linked to ${placeLabel(target)}`;
+      },
+    };
   }
 
   private refuse(error: unknown): void {

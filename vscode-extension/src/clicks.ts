@@ -7,6 +7,16 @@ import { tellError } from './messages';
 import type { Server } from './server';
 import type { Undo } from './undo';
 
+/** What a command did, in words before the memory's title. */
+const DID: Readonly<Record<string, string>> = {
+  [SERVER_COMMANDS.confirm]: 'Still true',
+  [SERVER_COMMANDS.undoMove]: 'Not its code',
+  [SERVER_COMMANDS.done]: 'Done',
+  [SERVER_COMMANDS.snooze]: 'Due again tomorrow',
+  [SERVER_COMMANDS.notNow]: 'Not before the next start',
+  [SERVER_COMMANDS.reanchor]: 'Attached here',
+};
+
 interface Argument {
   ids?: unknown;
   root?: unknown;
@@ -27,14 +37,12 @@ export class Clicks {
     const store = typeof root === 'string' ? { root } : {};
     try {
       if (command === SERVER_COMMANDS.open && Array.isArray(ids) && ids.length > 1) {
-        this.memories.pickOf(ids.map(String), store); // not as many tabs at once
+        this.memories.pickOf(ids.map((id) => ({ id: String(id), root: store }))); // not as many tabs at once
         return undefined;
       }
       const result = await this.server.run<{ memory?: Memory } | null>(command, argument);
       this.changed();
-      if (result?.memory !== undefined) {
-        this.tell(command, { memory: result.memory, root: store });
-      }
+      this.tell(command, argument, result?.memory, store);
       return result;
     } catch (error) {
       tellError(error);
@@ -42,21 +50,19 @@ export class Clicks {
     }
   }
 
-  private tell(command: string, found: { memory: Memory; root: { root?: string } }): void {
-    if (command === SERVER_COMMANDS.forget) {
-      this.memories.offerRestore(found);
-    } else if (command === SERVER_COMMANDS.confirm) {
-      this.undo.say(`Still true: ${memoryTitle(found.memory)}`);
-    } else if (command === SERVER_COMMANDS.undoMove) {
-      this.undo.say(`Not its code: ${memoryTitle(found.memory)}`);
-    } else if (command === SERVER_COMMANDS.done) {
-      this.undo.say(`Done: ${memoryTitle(found.memory)}`);
-    } else if (command === SERVER_COMMANDS.snooze) {
-      this.undo.say(`Due again tomorrow: ${memoryTitle(found.memory)}`);
-    } else if (command === SERVER_COMMANDS.notNow) {
-      this.undo.say(`Not before the next start: ${memoryTitle(found.memory)}`);
-    } else if (command === SERVER_COMMANDS.reanchor) {
-      this.undo.say(`Attached here: ${memoryTitle(found.memory)}`);
+  private tell(command: string, argument: object, memory: Memory | undefined, root: { root?: string }): void {
+    const did = DID[command];
+    if (command === SERVER_COMMANDS.link) {
+      this.undo.offer('Linked here', async () => {
+        await this.server.run(SERVER_COMMANDS.unlink, argument);
+        return 'Not linked here any more';
+      });
+    } else if (command === SERVER_COMMANDS.refuse) {
+      this.undo.say('Not offered here again');
+    } else if (memory !== undefined && command === SERVER_COMMANDS.forget) {
+      this.memories.offerRestore({ memory, root });
+    } else if (memory !== undefined && did !== undefined) {
+      this.undo.say(`${did}: ${memoryTitle(memory)}`);
     }
   }
 }

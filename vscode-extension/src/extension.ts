@@ -66,6 +66,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   register('mnemolens.openMemory', async (argument) => memories.open(argument));
   register('mnemolens.forgetHere', async () => memories.forgetHere());
   register('mnemolens.due', async () => memories.due());
+  register('mnemolens.contradictions', async () => memories.conflicts());
+  register('mnemolens.copyContext', async () => memories.copyContext());
   register('mnemolens.purge', () => {
     memories.purge();
   });

@@ -1,8 +1,18 @@
 /** Finding memories and acting on them: search, those at the cursor, open, copy, confirm, attach, link, forget. */
 
 import * as vscode from 'vscode';
-import { memoryPlace, memoryTitle, placeLabel, plain, purgeQuestion, purgeSaid } from './core/labels';
-import { SERVER_COMMANDS, type DueNote, type Memory, type MemoryDetail, type MemoryPage, type Place, type PurgeResult } from './core/protocol';
+import { counted, memoryPlace, memoryTitle, placeLabel, plain, purgeQuestion, purgeSaid } from './core/labels';
+import {
+  SERVER_COMMANDS,
+  type Conflict,
+  type ContextResult,
+  type DueNote,
+  type Memory,
+  type MemoryDetail,
+  type MemoryPage,
+  type Place,
+  type PurgeResult,
+} from './core/protocol';
 import { MemoryPick, type Found, type Offer, type PickAction } from './memoryPick';
 import type { Server } from './server';
 import { cursorTarget, rootOf, storeRoots, type Target } from './target';
@@ -62,7 +72,7 @@ export class Memories {
     const notes = await Promise.all(
       storeRoots().map(async (root) => {
         const { due } = await this.server.run<{ due: DueNote[] }>(SERVER_COMMANDS.due, { ...root });
-        return due.map(({ memory, why }) => ({ memory, root, why }));
+        return due.map(({ memory, why }) => ({ memory, root, snippet: why }));
       }),
     );
     const found = notes.flat();
@@ -85,17 +95,48 @@ export class Memories {
     }).show();
   }
 
+  /** Lists the memories that contradict each other, those that do side by side. */
+  async conflicts(): Promise<void> {
+    const known = await Promise.all(
+      storeRoots().map(async (root) => {
+        const { edges } = await this.server.run<{ edges: Conflict[] }>(SERVER_COMMANDS.conflicts, { ...root });
+        return [...new Set(edges.flatMap(({ sourceId, targetId }) => [sourceId, targetId]))].map((id) => ({ id, root }));
+      }),
+    );
+    if (known.flat().length === 0) {
+      this.undo.say('No memories contradict each other');
+      return;
+    }
+    this.pickOf(known.flat(), 'Memories that contradict each other');
+  }
+
+  /** Copies what an agent should know at the cursor, as Markdown; that counts as a use, as any copy does. */
+  async copyContext(): Promise<void> {
+    const { uri, position } = this.here();
+    if (uri === undefined) {
+      this.undo.say('No file is open here');
+      return;
+    }
+    const argument = { uri, position, record: true };
+    const { markdown, memories, tokensUsed } = await this.server.run<ContextResult>(SERVER_COMMANDS.context, argument);
+    await vscode.env.clipboard.writeText(markdown);
+    this.undo.say(`Copied for an agent: ${counted(memories.length, 'memory', 'memories')}, ${counted(tokensUsed, 'token', 'tokens')}`);
+  }
+
   /** Lets the user pick which of some memories to open. */
-  pickOf(ids: readonly string[], root: { root?: string }): void {
+  pickOf(known: readonly { id: string; root: { root?: string } }[], title = 'Memories here'): void {
     const here = this.here();
     new MemoryPick({
-      title: 'Memories here',
+      title,
       placeholder: 'Filter',
       search: false,
-      load: async () => {
-        const get = async (id: string): Promise<MemoryDetail> => this.server.run(SERVER_COMMANDS.get, { id, ...root });
-        return (await Promise.all(ids.map(get))).map(({ memory }) => ({ memory, root }));
-      },
+      load: async () =>
+        Promise.all(
+          known.map(async ({ id, root }) => {
+            const { memory } = await this.server.run<MemoryDetail>(SERVER_COMMANDS.get, { id, ...root });
+            return { memory, root };
+          }),
+        ),
       places: async (found) => this.places(found),
       actions: (memory) => this.actions(memory, here, false),
       accept: async (found) => this.openFound(found),

@@ -11,7 +11,7 @@ const SEARCH_MS = 120;
 export interface Found {
   memory: Memory;
   root: { root?: string };
-  /** The piece of its text that a search found. */
+  /** What to show besides: the piece of its text that a search found, or why it is due. */
   snippet?: string | undefined;
 }
 

@@ -41,6 +41,20 @@ export function cursorTarget(asUri: (uri: vscode.Uri) => string): Target {
   return target;
 }
 
+/**
+ * A file by its path in the work tree, whose top may lie above the opened folder: what another file of it shows.
+ *
+ * @param known another file, and its path in the tree; without them the folder is taken for the top
+ */
+export function fileInTree(file: string, known: string | undefined, path: string | undefined): vscode.Uri {
+  const other = known === undefined || path === undefined ? undefined : vscode.Uri.parse(known);
+  if (other?.path.endsWith(`/${path}`) === true) {
+    return other.with({ path: other.path.slice(0, other.path.length - (path ?? '').length) + file });
+  }
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  return vscode.Uri.joinPath(folder?.uri ?? vscode.Uri.file('/'), file);
+}
+
 /** A target given by a code action: `{uri, position?, range?}`; undefined for anything else (a menu gives a Uri). */
 export function givenTarget(argument: unknown): Target | undefined {
   if (typeof argument !== 'object' || argument === null || argument instanceof vscode.Uri) {

@@ -199,6 +199,52 @@ describe('the capture input', () => {
     assert.deepEqual(said, ['Already remembered: same']);
   });
 
+  it('says that an earlier memory is much like it, and opens that one', async () => {
+    const { undo, offered } = undoOf();
+    const similar = [{ id: 'M0', title: 'Retries must be idempotent' }];
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.preview]: () => ({ links: [charge], warnings: [], similar }),
+      [SERVER_COMMANDS.capture]: (argument) => ({ ...(capture(argument) as object), similar }),
+      [SERVER_COMMANDS.open]: () => ({ uris: [] }),
+    });
+    new Capture(server, undo).open();
+    box().type('Retry must be idempotent');
+    box().enter();
+    await settle();
+    assert.equal(offered[0]?.next?.text, 'Almost the same as “Retries must be idempotent” · Open the earlier one');
+    assert.equal(await offered[0].next.act(), undefined);
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.open, argument: { id: 'M0' } });
+  });
+
+  it('offers to link code that it may be about, found from the file it was written in', async () => {
+    const { undo, offered } = undoOf();
+    workspace.workspaceFolders = [{ uri: Uri.parse('file:///code/shop') }]; // the work tree's top is above
+    const start = { line: 46, character: 4 };
+    const target = { ...charge.target, file: 'web/pay.ts', qualname: 'refund', range: { start, end: start } };
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.preview]: preview,
+      [SERVER_COMMANDS.capture]: (argument) => ({ ...(capture(argument) as object), suggestion: { target } }),
+      [SERVER_COMMANDS.link]: () => ({ links: [], edges: [] }),
+    });
+    const captures = new Capture(server, undo);
+    captures.open();
+    box().type('Money goes back by the same card');
+    box().enter();
+    await settle();
+    assert.equal(offered[0]?.next?.text, 'May be about refund() in pay.ts · Link');
+    assert.equal(await offered[0].next.act(), 'Linked to refund()');
+    const argument = { id: 'M1', uri: 'file:///code/web/pay.ts', position: start };
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.link, argument });
+    clean();
+    workspace.workspaceFolders = [{ uri: Uri.parse('file:///code') }]; // no file is open
+    captures.open();
+    box().type('Money goes back by the same card');
+    box().enter();
+    await settle();
+    await offered[1]?.next?.act();
+    assert.equal(calls.at(-1)?.argument['uri'], 'file:///code/web/pay.ts');
+  });
+
   it("takes a code action's target, and no menu's file for one", async () => {
     const { server, calls } = serverOf({ [SERVER_COMMANDS.preview]: preview });
     const captures = new Capture(server, undoOf().undo);

@@ -1,7 +1,7 @@
 /** Stands for server, status bar and cursor in the tests of inputs and lists. */
 
 import type { Server } from '../src/server';
-import type { Undo } from '../src/undo';
+import type { Next, Undo } from '../src/undo';
 import { opened, Uri, window, workspace } from './vscode';
 
 export interface Call {
@@ -26,13 +26,19 @@ export function serverOf(answers: Record<string, Answer>): { server: Server; cal
   return { server: { run, asUri } as unknown as Server, calls };
 }
 
+interface Offered {
+  text: string;
+  act: () => Promise<string>;
+  next: Next | undefined;
+}
+
 /** A status bar that remembers what it was told. */
-export function undoOf(): { undo: Undo; said: string[]; offered: { text: string; act: () => Promise<string> }[] } {
+export function undoOf(): { undo: Undo; said: string[]; offered: Offered[] } {
   const said: string[] = [];
-  const offered: { text: string; act: () => Promise<string> }[] = [];
+  const offered: Offered[] = [];
   const undo = {
     say: (text: string) => said.push(text),
-    offer: (text: string, act: () => Promise<string>) => offered.push({ text, act }),
+    offer: (text: string, act: () => Promise<string>, next?: Next) => offered.push({ text, act, next }),
   };
   return { undo: undo as unknown as Undo, said, offered };
 }

@@ -120,6 +120,14 @@ describe('capturePrompt', () => {
     );
   });
 
+  it('says what is much like it, and what it may be about', () => {
+    const similar = [{ id: '1', title: 'Retry once' }];
+    assert.equal(
+      capturePrompt({ links: [], warnings: [], similar, suggestion: { target: charge } }, 'm.py'),
+      'on m.py · almost the same as “Retry once” · may be about charge() in billing.py',
+    );
+  });
+
   it('says when there is no place', () => {
     assert.equal(capturePrompt({ links: [], warnings: [] }, undefined), 'on no code in particular');
   });
@@ -144,6 +152,22 @@ describe('memories in a list', () => {
     assert.equal(memoryDetail(memory({ title: 'Retry', content: 'must be safe' }), billing), 'fresh · on billing.py · must be safe');
     assert.equal(memoryDetail(memory({ content: 'x', verdict: 'unanchored' }), undefined), 'on no code');
     assert.equal(memoryDetail(memory({ title: 'Retry twice', content: 'Retry twice: no more' }), billing), 'fresh · on billing.py · no more');
+  });
+
+  it('say where they are from, what others say of them, and when they are due', () => {
+    const detail = (fields: Partial<Memory>): string => memoryDetail(memory({ content: 'x', ...fields }), undefined);
+    assert.equal(detail({ fromBranch: 'hotfix' }), 'fresh · from branch hotfix');
+    const relations = [
+      { kind: 'supersededBy' as const, id: 'b', title: 'Retries are safe' },
+      { kind: 'contradicts' as const, id: 'c', title: 'Never retry' },
+    ];
+    assert.equal(detail({ relations }), 'fresh · superseded by “Retries are safe” · contradicts “Never retry”');
+    const reminder = { type: 'prospective', dueAt: '2026-12-24T12:00:00Z' };
+    assert.equal(detail(reminder), 'fresh · due 2026-12-24');
+    assert.equal(detail({ ...reminder, status: 'done' }), 'done');
+    assert.equal(detail({ type: 'prospective', trigger: { on: 'change' } }), 'fresh · due when its code changes');
+    assert.equal(detail({ type: 'prospective', trigger: { on: 'merge', branch: 'next' } }), 'fresh · due when next is merged');
+    assert.equal(detail({ dueAt: '2026-12-24T12:00:00Z' }), 'fresh');
   });
 
   it('stand where they were captured, else where an anchor or a link is', () => {

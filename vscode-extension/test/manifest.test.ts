@@ -11,6 +11,8 @@ describe('the manifest', () => {
   it("contributes the palette's commands and none of the server's", () => {
     assert.deepEqual(contributed.sort(), [
       'mnemolens.capture',
+      'mnemolens.contradictions',
+      'mnemolens.copyContext',
       'mnemolens.due',
       'mnemolens.forgetHere',
       'mnemolens.openMemory',

@@ -202,6 +202,7 @@ describe('memories that are due', () => {
     });
     await new Memories(server, undo).due();
     await settle();
+    assert.match(list().items[0]?.detail ?? '', / — its time has come$/u);
     const tooltips = list().items[0]?.buttons.map(({ tooltip }) => tooltip);
     assert.deepEqual(tooltips, ['Done', 'Snooze until tomorrow', 'Not now']);
     list().press(0, 'Snooze until tomorrow');
@@ -214,6 +215,43 @@ describe('memories that are due', () => {
     const { undo, said } = undoOf();
     await new Memories(serverOf({ [SERVER_COMMANDS.due]: () => ({ due: [] }) }).server, undo).due();
     assert.deepEqual([said, opened.lists], [['No memory is due'], []]);
+  });
+});
+
+describe('memories that contradict each other', () => {
+  it('are listed side by side, each once', async () => {
+    const edges = [
+      { sourceId: 'a', targetId: 'b' },
+      { sourceId: 'c', targetId: 'a' },
+    ];
+    const { server } = serverOf({ [SERVER_COMMANDS.conflicts]: () => ({ edges }), [SERVER_COMMANDS.get]: get });
+    await new Memories(server, undoOf().undo).conflicts();
+    await settle();
+    assert.equal(list().title, 'Memories that contradict each other');
+    assert.deepEqual(list().items.map(({ label }) => label), ['title a', 'title b', 'title c']);
+  });
+
+  it('may be none', async () => {
+    const { undo, said } = undoOf();
+    await new Memories(serverOf({ [SERVER_COMMANDS.conflicts]: () => ({ edges: [] }) }).server, undo).conflicts();
+    assert.deepEqual([said, opened.lists], [['No memories contradict each other'], []]);
+  });
+});
+
+describe('the context for an agent', () => {
+  it('is copied, which counts as a use', async () => {
+    const { undo, said } = undoOf();
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.context]: () => ({ markdown: '# charge()', memories: ['a'], tokensUsed: 120 }),
+    });
+    const memories = new Memories(server, undo);
+    await memories.copyContext();
+    assert.deepEqual(opened.clipboard, ['# charge()']);
+    const argument = { uri: 'file:///code/shop/billing.py', position: { line: 6, character: 4 }, record: true };
+    assert.deepEqual(calls, [{ command: SERVER_COMMANDS.context, argument }]);
+    clean();
+    await memories.copyContext();
+    assert.deepEqual(said, ['Copied for an agent: 1 memory, 120 tokens', 'No file is open here']);
   });
 });
 
@@ -327,6 +365,23 @@ describe('a click', () => {
     await offered[0]?.act();
     assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.restore, argument: { id: 'a', root: '/two' } });
     assert.equal(changes, 1);
+  });
+
+  it('on an offer links the memory, which can be undone, or never offers it again', async () => {
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.link]: () => ({ links: [], edges: [] }),
+      [SERVER_COMMANDS.unlink]: () => ({ links: [], edges: [] }),
+      [SERVER_COMMANDS.refuse]: () => ({ refused: true }),
+    });
+    const { undo, said, offered } = undoOf();
+    const clicks = new Clicks(server, new Memories(server, undo), undo, quiet);
+    const there = { id: 'a', uri: 'file:///code/a.py', position: { line: 1, character: 0 } };
+    await clicks.run(SERVER_COMMANDS.link, there);
+    assert.equal(offered[0]?.text, 'Linked here');
+    await offered[0].act();
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.unlink, argument: there });
+    await clicks.run(SERVER_COMMANDS.refuse, there);
+    assert.deepEqual(said, ['Not offered here again']);
   });
 
   it('that fails is told in one message', async () => {

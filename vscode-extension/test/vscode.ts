@@ -47,6 +47,14 @@ export class Uri {
     return new Uri(protocol.slice(0, -1), decodeURIComponent(pathname));
   }
 
+  static joinPath(base: Uri, file: string): Uri {
+    return base.with({ path: `${base.path}/${file}` });
+  }
+
+  with({ path }: { path: string }): Uri {
+    return new Uri(this.scheme, path);
+  }
+
   get fsPath(): string {
     return this.path;
   }
@@ -176,12 +184,49 @@ export class QuickPick extends QuickInput {
   }
 }
 
+export const StatusBarAlignment = { Left: 1, Right: 2 };
+
+export class StatusBarItem {
+  name = '';
+  text = '';
+  tooltip: string | undefined;
+  command: string | undefined;
+  visible = false;
+
+  show(): void {
+    this.visible = true;
+  }
+
+  hide(): void {
+    this.visible = false;
+  }
+
+  dispose(): void {
+    this.hide();
+  }
+
+  /** What a user does. */
+  async click(): Promise<void> {
+    await registered.get(this.command ?? '')?.();
+  }
+}
+
+const registered = new Map<string, () => unknown>();
+
+export const commands = {
+  registerCommand: (id: string, act: () => unknown): { dispose: () => void } => {
+    registered.set(id, act);
+    return { dispose: () => registered.delete(id) };
+  },
+};
+
 /** What the code under test has opened and said, newest last. */
 export const opened: {
   inputs: InputBox[];
   lists: QuickPick[];
   asked: Asked[];
   questions: Question[];
+  statusItems: StatusBarItem[];
   errors: string[];
   clipboard: string[];
 } = {
@@ -189,6 +234,7 @@ export const opened: {
   lists: [],
   asked: [],
   questions: [],
+  statusItems: [],
   errors: [],
   clipboard: [],
 };
@@ -196,6 +242,7 @@ export const opened: {
 export const window: {
   activeTextEditor: unknown;
   createInputBox: () => InputBox;
+  createStatusBarItem: () => StatusBarItem;
   createQuickPick: () => QuickPick;
   showQuickPick: (items: Asked['items']) => Promise<unknown>;
   showErrorMessage: (message: string) => Promise<undefined>;
@@ -206,6 +253,11 @@ export const window: {
     const box = new InputBox();
     opened.inputs.push(box);
     return box;
+  },
+  createStatusBarItem: () => {
+    const item = new StatusBarItem();
+    opened.statusItems.push(item);
+    return item;
   },
   createQuickPick: () => {
     const list = new QuickPick();

@@ -76,6 +76,13 @@ export function capturePrompt(preview: PreviewResult, fallback: string | undefin
   } else if (preview.duplicateOf !== undefined && preview.duplicateOf !== null) {
     parts.push('already remembered');
   }
+  const [similar] = preview.similar ?? [];
+  if (similar !== undefined) {
+    parts.push(`almost the same as “${plain(similar.title, 60)}”`);
+  }
+  if (preview.suggestion !== undefined) {
+    parts.push(`may be about ${placeInFile(preview.suggestion.target)}`);
+  }
   return parts.join(' · ');
 }
 
@@ -108,15 +115,45 @@ export function memoryPlace(detail: Pick<MemoryDetail, 'anchors' | 'links'>): Pl
   );
 }
 
-/** The second line of a pick: verdict and place, and the content's beginning where the title does not say it. */
+/** What other memories say of one, in words. */
+function relationLabels(memory: Memory): string[] {
+  return (memory.relations ?? []).map(
+    ({ kind, title }) => `${kind === 'contradicts' ? 'contradicts' : 'superseded by'} “${plain(title, 60)}”`,
+  );
+}
+
+/** When a memory wants to be seen again; undefined where it does not. */
+function dueLabel({ type, dueAt, trigger }: Memory): string | undefined {
+  if (type !== 'prospective') {
+    return undefined;
+  }
+  if (dueAt !== undefined && dueAt !== null) {
+    return `due ${new Date(dueAt).toLocaleDateString('sv')}`; // Sweden writes 2026-12-01
+  }
+  switch (trigger?.on) {
+    case 'change':
+      return 'due when its code changes';
+    case 'open':
+      return 'due when its file is opened';
+    case 'merge':
+      return `due when ${plain(trigger.branch ?? 'its branch', 60)} is merged`;
+    case undefined:
+      return undefined;
+  }
+}
+
+/** The second line of a pick: verdict, place and more, and the content's beginning where the title does not say it. */
 export function memoryDetail(memory: Memory, place: Place | undefined): string {
-  const parts = [memory.status === 'forgotten' ? 'forgotten' : verdictLabel(memory.verdict)];
+  const active = memory.status === 'active';
+  const parts = [active ? verdictLabel(memory.verdict) : plain(memory.status, 40)];
   if (memory.fromBranch !== undefined) {
     parts.push(`from ${memory.fromBranch.includes(' ') ? '' : 'branch '}${plain(memory.fromBranch, 60)}`);
   }
   if (place !== undefined) {
     parts.push(`on ${placeLabel(place)}${place.qualname === '' ? '' : ` in ${plain(place.file)}`}`);
   }
+  const due = active ? dueLabel(memory) : undefined;
+  parts.push(...relationLabels(memory), ...(due === undefined ? [] : [due]));
   const title = memoryTitle(memory).replace(/…$/u, '');
   const content = plain(memory.content, 200);
   const rest = content.startsWith(title) ? content.slice(title.length).replace(/^[\s.;:!?–—-]+/u, '') : content;

@@ -28,6 +28,9 @@ export const SERVER_COMMANDS = {
   importUndo: 'mnemolens.import.undo',
   restoreStore: 'mnemolens.store.restore',
   purge: 'mnemolens.memory.purge',
+  refuse: 'mnemolens.suggestion.refuse',
+  context: 'mnemolens.context',
+  conflicts: 'mnemolens.conflicts',
   rebuild: 'mnemolens.index.rebuild',
   status: 'mnemolens.status',
 } as const;
@@ -71,6 +74,13 @@ export interface Link {
   candidate?: boolean;
 }
 
+/** What another memory says of one. */
+export interface Relation {
+  kind: 'supersededBy' | 'contradicts';
+  id: string;
+  title: string;
+}
+
 export interface Memory {
   id: string;
   type: string;
@@ -82,6 +92,9 @@ export interface Memory {
   createdAt: string;
   /** The branch it was written on, where that is not part of what is checked out. */
   fromBranch?: string;
+  relations?: Relation[];
+  dueAt?: string | null;
+  trigger?: { on: 'change' | 'open' | 'merge'; branch?: string } | null;
 }
 
 export interface Anchor {
@@ -98,17 +111,31 @@ export interface DueNote {
   why: string;
 }
 
-export interface CaptureResult {
-  memory: Memory;
-  links: Link[];
-  duplicateOf?: string | null;
-  warnings: string[];
-}
-
 export interface PreviewResult {
   links: Link[];
   duplicateOf?: string | null;
   warnings: string[];
+  /** Earlier memories that say almost the same, the most alike first. */
+  similar?: { id: string; title: string }[];
+  /** Code that the text may be about although it names none. */
+  suggestion?: { target: Place };
+}
+
+export interface CaptureResult extends PreviewResult {
+  memory: Memory;
+}
+
+/** What an agent should know at a place. */
+export interface ContextResult {
+  markdown: string;
+  memories: string[];
+  tokensUsed: number;
+}
+
+/** One memory that contradicts another. */
+export interface Conflict {
+  sourceId: string;
+  targetId: string;
 }
 
 export interface MemoryDetail {
