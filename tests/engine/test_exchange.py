@@ -49,6 +49,7 @@ from mnemolens.engine.import_lines import Skip, World, id_of, paths_of, plan
 from mnemolens.engine.requests import CaptureRequest, ListRequest
 from mnemolens.engine.secrets import refuse_secrets
 from mnemolens.engine.write import Write
+from mnemolens.store.graph_slots import take_slot
 from mnemolens.store.merge import MergedState
 
 PAY = '''\
@@ -865,6 +866,14 @@ class TestPurge:
         shop.restart()
         assert shop.detail(after).view.memory.content == "written after"
         assert shop.detail(kept).view.memory.content == "kept words"
+
+    def test_a_graph_that_a_dead_process_left_holds_it_no_more(self, shop):
+        memory = shop.remember("correct horse battery staple")
+        slot = take_slot(shop.workspace.layout.cache_dir / "graphs" / "another worktree")
+        slot.file.write_text("correct horse battery staple")
+        slot.release()
+        shop.run(shop.exchange.purge(memory))
+        assert not slot.file.exists()
 
     def test_an_unknown_memory_is_named(self, shop):
         with pytest.raises(NotFound, match=r"^id: no memory 'x'"):

@@ -46,7 +46,7 @@ class TestReading:
         assert check_query(cypher) == {}
 
     def test_gives_the_parameters_back(self):
-        given_ = {"id": "m-1", "n": 3, "x": 1.5, "b": True, "none": None, "list": ["a", 1]}
+        given_ = {"id": "m-1", "n": 3, "x": 1.5, "b": True, "none": None, "list": ["a", None]}
         query = "RETURN $id, $n, $x, $b, $none, $list"
         assert check_query(query, given_) == given_
 
@@ -188,6 +188,22 @@ class TestParameters:
         value = []
         value.append(value)
         assert "nested" in str(refusal("RETURN $a", {"a": value}))
+
+    @pytest.mark.parametrize(
+        "value",
+        [["a", 1], [1, True], [[1], ["a"]], {"in": [1, "a"]}, [{"a": 1}, {"b": 1}], [{"a": 1}, {"a": "x"}]],
+    )
+    def test_values_of_several_kinds_in_one_list(self, value):
+        error = refusal("RETURN $a", {"a": value})
+        assert error.field == "parameters.a"
+        assert "of one kind" in str(error)
+
+    @pytest.mark.parametrize(
+        "value",
+        [[1, 2.5], [None, "a"], [[], [1]], [[1], [2.5]], [{"a": 1, "b": []}, {"b": ["x"], "a": None}]],
+    )
+    def test_numbers_of_all_kinds_and_nothing_go_together(self, value):
+        assert check_query("RETURN $a", {"a": value}) == {"a": value}
 
     def test_too_many_values(self):
         assert "more than" in str(refusal("RETURN $a", {"a": [0] * 100_000}))

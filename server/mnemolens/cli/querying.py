@@ -12,6 +12,9 @@ from mnemolens.cli.terminal import Column, Screen, note, one_line, put_json
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.store.graph_cypher import check_query
 
+MAX_ROWS = 1000
+"""As `--limit` allows."""
+
 
 def run(root: Path | None, cypher: str, given: Sequence[str], limit: int, *, as_json: bool) -> int:
     """Ask the graph.
@@ -41,7 +44,8 @@ def run(root: Path | None, cypher: str, given: Sequence[str], limit: int, *, as_
     else:
         note("no rows")
     if result.truncated:
-        note(f"there are more rows than {limit}; --limit shows them")
+        more = "--limit shows them" if limit < MAX_ROWS else "ask for them in portions, with SKIP and LIMIT"
+        note(f"there are more rows than {limit}; {more}")
     return 0 if result.rows else 1
 
 

@@ -269,7 +269,7 @@ class Exchange:
     # Away -----------------------------------------------------------------------------------------
 
     async def purge(self, memory_id: str, by: str | None = None) -> PurgeReport:
-        """Remove a memory for good, from the journal, the daily copies and its document.
+        """Remove a memory for good, from the journal, the daily copies, its document and the graphs.
 
         Of a memory that was purged before, what was pending is tried again.
 
@@ -300,6 +300,9 @@ class Exchange:
             removed += remove_from_copies(data_dir(), self._layout.store, [memory_id])
         except StoreError:
             pending.append(_COPIES)
+        from mnemolens.store.graph_slots import clear_free  # a command that reads has no use for it
+
+        clear_free(self._layout.cache_dir / "graphs")  # whoever holds one builds it anew
         return tuple(removed), tuple(pending)
 
     # Daily copies ---------------------------------------------------------------------------------

@@ -172,7 +172,6 @@ class GraphSync:
         """A memory was purged: the graph is built anew, for a file keeps what was deleted in it."""
         if self._started:
             self._built = False
-            self._store.clear_free()
             self._noted.set()
 
     async def run(self) -> None:

@@ -26,7 +26,7 @@ from mnemolens.store.graph_cypher import check_query
 from mnemolens.store.graph_process import DatabaseError, GraphProcess, ProcessEnded
 from mnemolens.store.graph_results import QueryResult
 from mnemolens.store.graph_schema import Changes, Row, Rows
-from mnemolens.store.graph_slots import NoSlot, Slot, clear_free, sweep, take_slot, temporary_slot
+from mnemolens.store.graph_slots import NoSlot, Slot, sweep, take_slot, temporary_slot
 
 log = logging.getLogger(__name__)
 
@@ -125,10 +125,6 @@ class GraphStore:
         """
         given = check_query(cypher, parameters)
         return self._submit(lambda: self._query(cypher, given, limit))
-
-    def clear_free(self) -> Future[None]:
-        """Removes the files of all slots of the cache that nobody holds; after a purge."""
-        return self._submit(lambda: clear_free(self._folder.parent))
 
     def close(self, timeout: float = 5.0) -> None:
         """Lets go of the slot; what takes longer than half a second is ended. Again is harmless."""
@@ -348,8 +344,12 @@ class GraphStore:
             if self._closing:
                 raise GraphUnavailable("the graph is closed") from error
             late = time.perf_counter() - begun >= QUERY_SECONDS
-            words = f"was stopped after {QUERY_SECONDS:g} seconds" if late else "is too much for the database"
-            raise InvalidArgument("cypher", f"{words}: narrow it or add a LIMIT") from error
+            words = (
+                f"was stopped after {QUERY_SECONDS:g} seconds: narrow it or add a LIMIT"
+                if late
+                else "the database ended while it answered: ask again, and narrow it if that happens again"
+            )
+            raise InvalidArgument("cypher", words) from error
         columns, *found = rows
         return QueryResult(tuple(columns), tuple(found[:limit]), len(found) > limit)
 

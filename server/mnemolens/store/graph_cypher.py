@@ -297,20 +297,37 @@ def _check_parameters(parameters: object) -> dict[str, Any]:
     return dict(parameters)
 
 
-def _check_value(field: str, value: object, depth: int, count: list[int]) -> None:
+def _check_value(field: str, value: object, depth: int, count: list[int]) -> object:
+    """The value's kind, so that those of a list can be held together; None where it can be any."""
     count[0] += 1
     if depth > _MAX_DEPTH or count[0] > _MAX_ITEMS:
         raise InvalidArgument(field, f"holds more than {_MAX_ITEMS:,} values, or is nested too deeply")
     if isinstance(value, list | tuple):
+        kind: object = None
         for item in value:
-            _check_value(field, item, depth + 1, count)
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise InvalidArgument(field, "keys must be texts")
-            _check_value(field, item, depth + 1, count)
-    elif value is not None:
-        _check_scalar(field, value)
+            kind = _common(field, kind, _check_value(field, item, depth + 1, count))
+        return [kind]
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise InvalidArgument(field, "keys must be texts")
+        return {key: _check_value(field, item, depth + 1, count) for key, item in value.items()}
+    if value is None:
+        return None
+    _check_scalar(field, value)
+    return next(kind for kind in (bool, int | float, str, datetime) if isinstance(value, kind))
+
+
+def _common(field: str, one: object, other: object) -> object:
+    """The kind of both: values of several kinds in one list end the database, or come back as others."""
+    if one is None or other is None:
+        return one if other is None else other
+    if isinstance(one, list) and isinstance(other, list):
+        return [_common(field, one[0], other[0])]
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        return {key: _common(field, one[key], other[key]) for key in one}
+    if one != other:
+        raise InvalidArgument(field, "all values of a list must be of one kind, objects with the same keys")
+    return one
 
 
 def _check_scalar(field: str, value: object) -> None:
