@@ -71,7 +71,7 @@ _STAND_IN = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(
-    r"[<>]|\$\{|\{\{|\}\}|\$\(|%\(|#\{|<%|^\$[A-Za-z_]|\{[A-Za-z_][\w.\[\]]{0,60}\}|^%\w+%$|^@|^!|^&"
+    r"[<>]|\$\{|\{\{|\}\}|\$\(|%\(|#\{|<%|^\$[A-Za-z_]|\{[A-Za-z_][\w.\[\]]{0,60}\}|^%\w+%$|^%[drsv]$|^@|^!|^&"
     r"|\bprocess\.env\b|\bos\.environ|\bgetenv\b|\bimport\.meta\b"
     r"|^(?:env|vault|op|ssm|secretref|sops|arn|kms)[:.]|^ENC[\[(]|^\{cipher\}"
 )
@@ -412,7 +412,7 @@ def _is_name_of_secret(before: str, name: str) -> bool:
 def _is_secret_value(name: str, value: str) -> bool:
     chosen = _CHOSEN.search(name) is not None
     if _UUID.fullmatch(value):
-        return chosen or name.lower().endswith("key")
+        return chosen or name.lower().endswith(("key", "_authtoken"))  # npm's older tokens are UUIDs
     return looks_chosen(value) if chosen else looks_made(value)
 
 
