@@ -18,6 +18,7 @@ import editing
 import graph
 import indexing
 import notes
+import relevance
 import storms
 from lab import Lab
 from measure import Figure, read_json, say, show, write_json
@@ -38,6 +39,7 @@ SUBJECTS = (
     "api",
     "linking",
     "ranking",
+    "relevance",
     "search",
 )
 
@@ -58,6 +60,7 @@ def measured(lab: Lab, subject: str, django: Path | None) -> Iterable[Figure]:
         "notes": lambda: notes.measure(lab),
         "linking": lambda: linking.measure(quick=lab.quick),
         "ranking": lambda: ranking.measure([memories for memories, _ in made], 100 if lab.quick else 300),
+        "relevance": lambda: relevance.measure(relevance.SEEDS[: 1 if lab.quick else None]),
         "search": lambda: search.measure(20_000 if lab.quick else search.NOTES),
         "graph": lambda: graph.measure(*((10_000, 1_000) if lab.quick else made[-1])),
         "api": lambda: api.measure(*((2_000, 1_000, 40) if lab.quick else (100_000, 10_000, 60))),

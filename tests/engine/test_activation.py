@@ -4,7 +4,8 @@ import pytest
 
 from folders import Folder
 from mnemolens.core.symbols import SymbolKey
-from mnemolens.engine.activation import JointActivation, words
+from mnemolens.engine.activation import Factors, JointActivation, words
+from mnemolens.engine.requests import RecallRequest
 
 PAY = """\
 from shop.net import retry
@@ -43,6 +44,19 @@ class Base:
         pass
 """
 
+TWO = """\
+def left():
+    return 1
+
+
+def right():
+    return 2
+
+
+def both():
+    return left() + right()
+"""
+
 
 @pytest.fixture
 def shop(tmp_path):
@@ -66,7 +80,10 @@ def lit(shop, name, visited=()):
 
 
 def said(shop, name, memory_id, visited=()):
-    found = lit(shop, name, visited)[memory_id]
+    return spoken(shop, lit(shop, name, visited)[memory_id])
+
+
+def spoken(shop, found):
     return words(
         found,
         lambda one: f"`{shop.workspace._show.place(one).label}`",
@@ -136,7 +153,52 @@ def test_memories_lead_to_memories(shop):
     assert (
         lit(shop, "shop/net.py::retry")[second].activation < lit(shop, "shop/net.py::retry")[first].activation
     )
-    assert said(shop, "shop/net.py::retry", second) == "linked to “Keep it idempotent.”"
+    assert said(shop, "shop/net.py::retry", second) == "same topic as “Keep it idempotent.”"
+
+
+@pytest.mark.parametrize(
+    ("edge_type", "of_target", "of_source"),
+    [
+        ("CAUSED_BY", "the cause of “{}”", "caused by “{}”"),
+        ("SUPERSEDES", "superseded by “{}”", "supersedes “{}”"),
+        ("CONTRADICTS", "contradicts “{}”", "contradicts “{}”"),
+        ("SHARED_ENTITY", "about the same thing as “{}”", "about the same thing as “{}”"),
+        ("TEMPORAL_SEQUENCE", "comes after “{}”", "comes before “{}”"),
+        ("SCHEMA_INSTANCE", "the pattern of “{}”", "an example of “{}”"),
+    ],
+)
+def test_an_edge_says_what_it_is_from_both_ends(shop, edge_type, of_target, of_source):
+    source = shop.remember("Calls twice.", "shop/net.py", "retry")
+    target = shop.remember("The provider charged twice.", "shop/net.py", "backoff(call):")
+    shop.commit(shop.workspace.link(source, target_id=target, edge_type=edge_type, weight=1.0, now=shop.now))
+    joint = JointActivation(shop.workspace._state, shop.workspace._links, shop.workspace._code)
+    joint.factors = Factors(calls=0.0, caller=0.0, file=0.0)  # only the edge is left
+    assert spoken(shop, joint.around(key("shop/net.py::retry"))[target]) == of_target.format("Calls twice.")
+    lit_there = joint.around(key("shop/net.py::backoff"))
+    assert spoken(shop, lit_there[source]) == of_source.format("The provider charged twice.")
+
+
+def test_memories_recalled_together_say_how_often_and_with_which(shop):
+    first = shop.remember("Keep it idempotent.", "shop/net.py", "retry")
+    second = shop.remember("The provider repeats its calls.")
+    at = "shop/net.py::retry"
+    for _ in range(3):
+        shop.run(shop.workspace.access([first, second], shop.now))
+    assert said(shop, at, second) == "recalled together 3 times with “Keep it idempotent.”"
+    shop.restart()
+    assert said(shop, at, second) == "recalled together 3 times with “Keep it idempotent.”"
+
+
+def test_a_memory_that_is_gone_leads_nowhere(shop):
+    first = shop.remember("Keep it idempotent.", "shop/net.py", "retry")
+    middle, last = shop.remember("The provider repeats."), shop.remember("Ask the provider.")
+    for one, other in ((first, middle), (middle, last)):
+        shop.commit(
+            shop.workspace.link(one, target_id=other, edge_type="SAME_TOPIC", weight=1.0, now=shop.now)
+        )
+    assert last in lit(shop, "shop/net.py::retry")
+    shop.commit(shop.workspace.forget(middle, shop.now))
+    assert set(lit(shop, "shop/net.py::retry")) == {first}
 
 
 def test_a_hub_lights_nothing(tmp_path):
@@ -147,14 +209,65 @@ def test_a_hub_lights_nothing(tmp_path):
     folder.close()
 
 
-def test_what_was_visited_before_primes_weakly_the_last_most(shop):
-    last = shop.remember("Keep it idempotent.", "shop/net.py", "retry")
-    before = shop.remember("Sleeps.", "shop/net.py", "backoff(call):")
-    assert lit(shop, "shop/pay.py::quiet") == {}
-    found = lit(shop, "shop/pay.py::quiet", ["shop/net.py::retry", "shop/net.py::backoff"])
-    assert found[before].activation < found[last].activation <= 0.25
-    words_ = said(shop, "shop/pay.py::quiet", last, ["shop/net.py::retry"])
-    assert words_ == "on `retry()`, where you were before"
+def test_what_everybody_calls_is_shown_at_none_of_its_callers(tmp_path):
+    callers = "".join(f"def f{n}():\n    return log()\n\n\n" for n in range(60))
+    folder = Folder(tmp_path, {"hub.py": f"def log():\n    return 1\n\n\n{callers}"})
+    memory = folder.remember("Never log names.", "hub.py", "log():", importance=1.0)
+    assert memory in lit(folder, "hub.py::log")
+    assert memory not in lit(folder, "hub.py::f7")
+    folder.close()
+
+
+def test_what_was_visited_before_strengthens_weakly_and_lights_nothing(shop):
+    memory = shop.remember("Keep it idempotent.", "shop/net.py", "retry")
+    assert lit(shop, "shop/pay.py::quiet", ["shop/net.py::retry"]) == {}
+    unprimed = lit(shop, "shop/pay.py::Payment.charge")[memory]
+    last = lit(shop, "shop/pay.py::Payment.charge", ["shop/net.py::retry"])[memory]
+    before = lit(shop, "shop/pay.py::Payment.charge", ["shop/pay.py::quiet", "shop/net.py::retry"])[memory]
+    assert unprimed.strength == unprimed.activation
+    assert unprimed.strength < before.strength < last.strength <= 1.25 * unprimed.strength
+    assert last.activation == unprimed.activation
+
+
+def test_a_visit_decides_between_equals(shop):
+    """Of two functions that are called here, the one that somebody comes from matters more."""
+    shop.write_seen("shop/two.py", TWO)
+    shop.open("shop/two.py")
+    for name in ("left", "right"):
+        shop.remember(f"Mind the {name}.", "shop/two.py", f"{name}():", importance=1.0)
+    assert sorted(shop.titles("shop/two.py", "both")) == ["Mind the left.", "Mind the right."]
+    for name in ("left", "right", "left"):
+        shop.titles("shop/two.py", f"{name}():")
+        assert shop.titles("shop/two.py", "both")[0] == f"Mind the {name}."
+
+
+def test_visits_show_nothing_in_a_hover(shop):
+    shop.open("shop/pay.py")
+    shop.open("shop/net.py")
+    for number in range(5):
+        shop.remember(f"Never {number}.", "shop/net.py", "retry", importance=1.0)
+    shop.hover("shop/net.py", "retry")
+    assert shop.hover("shop/pay.py", "quiet") is None
+
+
+def test_what_the_words_find_is_first_where_somebody_was_before(shop):
+    shop.open("shop/net.py")
+    shop.remember("Sleeps between attempts.", "shop/net.py", "retry")
+    shop.remember("Sleeps between attempts, too.", "shop/net.py", "backoff(call):")
+
+    def found():
+        view = shop.workspace.recall(RecallRequest("sleeps attempts"), shop.now)
+        return [one.view.memory.content for one in view.memories], view.memories[0].why
+
+    for name, first in (
+        ("retry", "Sleeps between attempts."),
+        ("backoff(call):", "Sleeps between attempts, too."),
+    ):
+        shop.hover("shop/net.py", name)
+        contents, why = found()
+        assert contents[0] == first
+        assert any("where you were before" in one for one in why)
+    assert shop.workspace.recall(RecallRequest("zebra"), shop.now).memories == ()
 
 
 def test_a_forgotten_memory_is_not_lit(shop):

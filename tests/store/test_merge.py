@@ -405,8 +405,8 @@ class TestEdges:
         events = [at(tick, MemoryTogether(memories=("m2", "m1", "m3"), rate=0.25)) for tick in range(1, 4)]
         state = merged(*events, *events)
         assert state.edges_of("m3") == (
-            MemoryEdge("m1", "m3", "CO_ACTIVATED", 0.75, time_of(1)),
-            MemoryEdge("m2", "m3", "CO_ACTIVATED", 0.75, time_of(1)),
+            MemoryEdge("m1", "m3", "CO_ACTIVATED", 0.75, time_of(1), together=3),
+            MemoryEdge("m2", "m3", "CO_ACTIVATED", 0.75, time_of(1), together=3),
         )
         state.apply([at(9, MemoryTogether(memories=("m1", "m2"), rate=0.5))])
         assert [edge.weight for edge in state.edges_of("m1")] == [1.0, 0.75]

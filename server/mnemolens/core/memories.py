@@ -147,13 +147,18 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class MemoryEdge:
-    """A directed edge between two memories, keyed (source, target, type)."""
+    """A directed edge between two memories, keyed (source, target, type).
+
+    Attributes:
+        together: how often the two were used together since somebody set the weight, if ever.
+    """
 
     source_id: str
     target_id: str
     type: str
     weight: float
     created_at: datetime
+    together: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,18 @@ words. How activation spreads is `ranking.activation`'s; nothing is stored here.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
-from mnemolens.codegraph.resolve import bases_of, callers_of, calls_of, imported_files
+from mnemolens.codegraph.resolve import bases_of, imported_files
+from mnemolens.core.memories import MemoryEdge
 from mnemolens.core.symbols import CLASS_KINDS, SymbolKey
+from mnemolens.engine.calls import CallTables
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
+from mnemolens.engine.memory_graph import other_end
 from mnemolens.ranking.activation import Spreading, spread
-from mnemolens.store.merge import MergedState
+from mnemolens.store.merge import CO_ACTIVATED, MergedState
 
 Way = Literal[
     "here", "visited", "calls", "caller", "class", "base", "file", "inside", "around", "import", "with"
@@ -37,16 +40,24 @@ Node = At | str
 
 
 class Factors(NamedTuple):
-    """The share of activation that each way lets through, before fan-out."""
+    """The share of activation that each way lets through; tuned by `tests/bench/relevance.py`.
 
-    calls: float = 0.8
-    caller: float = 0.4
+    Attributes:
+        fan_out: what a symbol calls is lit by `calls` / (how much it calls) ** fan_out.
+        fan_in: and by that / (how many call it) ** fan_in, so that what everybody calls lights nothing;
+            `caller` is divided alike.
+    """
+
+    calls: float = 0.9
+    caller: float = 0.3
     class_: float = 0.7
-    base: float = 0.6
-    file: float = 0.5
+    base: float = 0.5
+    file: float = 0.3
     inside: float = 0.6
     import_: float = 0.2
-    with_: float = 0.7
+    with_: float = 0.8
+    fan_out: float = 0.375
+    fan_in: float = 0.5
 
 
 EDGE_SHARE: Final[Mapping[str, float]] = {"TEMPORAL_SEQUENCE": 0.5, "SCHEMA_INSTANCE": 0.5}
@@ -56,7 +67,10 @@ SPREADING: Final = Spreading(max_depth=4, decay_per_hop=0.0, threshold=0.1, max_
 """Hops cost what their factors say. What is lit by less than the threshold is never shown."""
 
 HUB: Final = 40
-"""A symbol whose name is used in more files than this is everybody's: its callers light nothing."""
+"""A symbol that is called in more places than this is everybody's: it lights nothing, nor do its callers."""
+
+MAX_TITLE: Final = 60
+"""Characters of another memory's title in a reason."""
 
 PRIMING: Final = 0.25
 """Activation of the symbol visited last; each one before it has half as much."""
@@ -69,11 +83,20 @@ class Lit:
     Attributes:
         activation: 0..1.
         path: from where somebody stands, or stood, to what the memory is on or is linked to.
+        edge: the one that led here from the memory at the end of the path.
+        primed: 0..1, what it has from where somebody was before.
     """
 
     memory_id: str
     activation: float
     path: tuple[Node, ...]
+    edge: MemoryEdge | None = None
+    primed: float = 0.0
+
+    @property
+    def strength(self) -> float:
+        """0..1: the activation, a little more where somebody comes from a place that lights it, too."""
+        return min(self.activation * (1 + self.primed), 1.0)
 
     @property
     def own(self) -> bool:
@@ -101,21 +124,38 @@ class JointActivation:
         self._state = state
         self._links = links
         self._code = code
+        self._calls = CallTables(code.index)
 
     def around(self, focus: SymbolKey, visited: Iterable[SymbolKey] = ()) -> dict[str, Lit]:
         """The memories that light up for whoever stands at `focus`, by id.
 
         Args:
             focus: a symbol or a file.
-            visited: where they were before, the last one first; these prime weakly.
+            visited: where they were before, the last one first; these strengthen what is lit, and light
+                nothing by themselves.
         """
-        seeds: dict[Node, float] = {At("here", focus): 1.0}
+        lit = self._lit({At("here", focus): 1.0})
+        for memory_id, before in self.primed(key for key in visited if key != focus).items():
+            if memory_id in lit:
+                lit[memory_id] = replace(lit[memory_id], primed=before.activation)
+        return lit
+
+    def primed(self, visited: Iterable[SymbolKey]) -> dict[str, Lit]:
+        """The memories on what somebody visited, the last one first, and what those lead to, by id."""
+        seeds: dict[Node, float] = {}
         for number, key in enumerate(visited):
-            if key != focus:
-                seeds.setdefault(At("visited", key), PRIMING / 2**number)
+            seeds.setdefault(At("visited", key), PRIMING / 2**number)
+        return self._lit(seeds)
+
+    def _lit(self, seeds: Mapping[Node, float]) -> dict[str, Lit]:
         reached = spread(seeds, self._edges, self.spreading)
         return {
-            one.node: Lit(one.node, min(one.activation, 1.0), reached.path(one.node)[:-1])
+            one.node: Lit(
+                one.node,
+                min(one.activation, 1.0),
+                reached.path(one.node)[:-1],
+                self._edge(one.via, one.node) if isinstance(one.via, str) else None,
+            )
             for one in reached.found
             if isinstance(one.node, str)
         }
@@ -137,8 +177,11 @@ class JointActivation:
         factors, index = self.factors, self._code.index
         yield from self._called(key)
         symbol = index.symbol(key)
-        if symbol is not None and len(index.users_of(symbol.name)) <= HUB:
-            yield from _fanned("caller", (one.key for one, _ in callers_of(index, key)), factors.caller)
+        if symbol is not None and self._calls.users(key.name, HUB) <= HUB:
+            callers = self._calls.callers(key)
+            each = factors.caller / max(len(callers), 1) ** factors.fan_in
+            for caller in callers:
+                yield At("caller", caller), each
         if symbol is not None and symbol.kind in CLASS_KINDS:
             yield from self._bases(key)
         outer = self._outer(key)
@@ -157,8 +200,12 @@ class JointActivation:
                 yield At("inside", inner), factors.inside
 
     def _called(self, key: SymbolKey) -> Iterator[tuple[Node, float]]:
-        called = dict.fromkeys(one.key for one, _ in calls_of(self._code.index, key) if one.key != key)
-        yield from _fanned("calls", called, self.factors.calls)
+        called = self._calls.called(key)
+        each = self.factors.calls / max(len(called), 1) ** self.factors.fan_out
+        for one in called:
+            users = self._calls.users(one.name, HUB)
+            if users <= HUB:
+                yield At("calls", one), each / max(users, 1) ** self.factors.fan_in
 
     def _bases(self, key: SymbolKey) -> Iterator[tuple[Node, float]]:
         yield from _fanned("base", (one.key for one in bases_of(self._code.index, key)), self.factors.base)
@@ -183,8 +230,18 @@ class JointActivation:
         edges = self._state.edges_of(memory_id)
         each = self.factors.with_ / math.sqrt(len(edges)) if edges else 0.0
         for edge in edges:
-            other = edge.target_id if edge.source_id == memory_id else edge.source_id
-            yield other, each * min(edge.weight, 1.0) * EDGE_SHARE.get(edge.type, 1.0)
+            other = other_end(edge, memory_id)
+            if self._state.is_node(other):
+                yield other, each * _strength(edge)
+
+    def _edge(self, memory_id: str, other_id: str) -> MemoryEdge:
+        """The strongest edge between two memories that have one."""
+        edges = self._state.edges_of(memory_id)
+        return max((edge for edge in edges if other_end(edge, memory_id) == other_id), key=_strength)
+
+
+def _strength(edge: MemoryEdge) -> float:
+    return min(edge.weight, 1.0) * EDGE_SHARE.get(edge.type, 1.0)
 
 
 def _fanned(way: Way, keys: Iterable[SymbolKey], factor: float) -> Iterator[tuple[Node, float]]:
@@ -207,6 +264,17 @@ _WORDS: Final[Mapping[Way, str]] = {
     "import": "in {}, imported here",
 }
 
+_EDGE_WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "SHARED_ENTITY": ("about the same thing as {}", "about the same thing as {}"),
+    "TEMPORAL_SEQUENCE": ("comes after {}", "comes before {}"),
+    "SAME_TOPIC": ("same topic as {}", "same topic as {}"),
+    "CONTRADICTS": ("contradicts {}", "contradicts {}"),
+    "SUPERSEDES": ("superseded by {}", "supersedes {}"),
+    "CAUSED_BY": ("the cause of {}", "caused by {}"),
+    "SCHEMA_INSTANCE": ("the pattern of {}", "an example of {}"),
+}
+"""Of the memory at an edge's target, and at its source; the other end's title goes in."""
+
 
 def words(lit: Lit, name: Callable[[SymbolKey], str], title: Callable[[str], str]) -> str:
     """The way to a memory in words that name the code on it: "on `retry()`, called here".
@@ -218,10 +286,25 @@ def words(lit: Lit, name: Callable[[SymbolKey], str], title: Callable[[str], str
     """
     last = lit.path[-1]
     if isinstance(last, str):
-        return f"linked to “{title(last)}”"
+        return _of_edge(lit, _quoted(title(last)))
     calls = [one for one in lit.path if isinstance(one, At) and one.way == "calls"]
     if len(calls) > 1:
         return f"on {name(last.key)}, called by {name(calls[-2].key)}, called here"
     if last.way == "base" and any(isinstance(one, At) and one.way == "class" for one in lit.path):
         return f"on {name(last.key)}, which its class derives from"
     return _WORDS[last.way].format(name(last.key))
+
+
+def _of_edge(lit: Lit, other: str) -> str:
+    """What the edge says: "recalled together 3 times with “…”", "caused by “…”"."""
+    assert lit.edge is not None
+    if lit.edge.type == CO_ACTIVATED:
+        times = {0: "", 1: " once"}.get(lit.edge.together, f" {lit.edge.together} times")
+        return f"recalled together{times} with {other}"
+    of_target, of_source = _EDGE_WORDS.get(lit.edge.type, ("linked to {}", "linked to {}"))
+    return (of_target if lit.edge.target_id == lit.memory_id else of_source).format(other)
+
+
+def _quoted(title: str) -> str:
+    title = " ".join(title.split())
+    return f"“{title}”" if len(title) <= MAX_TITLE else f"“{title[: MAX_TITLE - 1].rstrip()}…”"

@@ -17,8 +17,8 @@ from mnemolens.engine.show import Show, truth_of
 from mnemolens.ranking.order import order_key, rank
 from mnemolens.store.merge import MergedState
 
-VISITS: Final = 3
-"""Places that are remembered; the fourth would be lit by less than is shown."""
+VISITS: Final = 2
+"""Places that are remembered; the third would light nothing, as each has half of the one after it."""
 
 
 class Focus:
@@ -44,25 +44,30 @@ class Focus:
         """The memories that light up at a place, its own among them, by id."""
         return self.activation.around(key, self._visited)
 
+    def primed(self) -> dict[str, Lit]:
+        """The memories where somebody was before, by id."""
+        return self.activation.primed(self._visited)
+
     def neighbours(self, key: SymbolKey, now: datetime, least: float) -> list[RankedMemory]:
         """The memories that are not the place's own and rank no lower than `least`, best first.
 
-        Which is the rank of whatever was lit: a memory that weighs little has to be lit strongly.
+        Which is the rank of whatever was lit: a memory that weighs little has to be lit strongly. Where
+        somebody was before changes the order, never what is there.
         """
         found = []
         for one in self.lit(key).values():
             memory = self._state.memory(one.memory_id)
             # Rank is a product of shares: what is lit too weakly needs no look.
-            if one.own or one.activation < least or memory is None or not self._may_be_shown(memory, now):
+            if one.own or one.activation < least:
+                continue
+            if memory is None or not self._may_be_shown(memory, now):
                 continue
             view = self._show.memory(memory, now)
             believed = truth_of(view)
-            score = rank(view.weight, one.activation, believed)
-            if score >= least:
+            if rank(view.weight, one.activation, believed) >= least:
+                score = rank(view.weight, one.strength, believed)
                 why, path = (self.words(one),), self.path(one)
-                found.append(
-                    RankedMemory(view, score, one.activation, believed, own=False, why=why, path=path)
-                )
+                found.append(RankedMemory(view, score, one.strength, believed, own=False, why=why, path=path))
         return sorted(found, key=lambda one: order_key(one.view.memory.id, one.score, own=False))
 
     def words(self, lit: Lit) -> str:

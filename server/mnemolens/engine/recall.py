@@ -20,6 +20,7 @@ from mnemolens.core.views import (
     origin_words,
     recalled_words,
 )
+from mnemolens.engine.activation import Lit
 from mnemolens.engine.focus import Focus, code
 from mnemolens.engine.links import Links
 from mnemolens.engine.requests import RecallRequest
@@ -158,21 +159,34 @@ class Recall:
             known = reasons.get(memory_id)
             if known is None or (reason.tier, -reason.relevance) < (known.tier, -known.relevance):
                 reasons[memory_id] = reason
-        for memory_id, relevance, said in self._by_words(query, meaning):
-            near = reasons.get(memory_id)
+        before = self._focus.primed() if query.text else {}
+        for memory_id, relevance, said in self._by_words(query, meaning, before):
+            near, primed = reasons.get(memory_id), before.get(memory_id)
             if near is not None:
                 reasons[memory_id] = replace(near, why=(*near.why, said))
+            elif primed is not None:
+                reasons[memory_id] = _Reason(_FOUND, relevance, (said, self._focus.words(primed)))
             elif (memory := self._state.memory(memory_id)) is not None:
                 reasons[memory_id] = _Reason(_FOUND, relevance, (said, *self._where(memory)))
         return reasons
 
-    def _by_words(self, query: Query, meaning: Mapping[str, float]) -> Iterator[tuple[str, float, str]]:
-        """(memory id, relevance from 0 to 1, the best one's; why) of what the query finds."""
+    def _by_words(
+        self, query: Query, meaning: Mapping[str, float], before: Mapping[str, Lit]
+    ) -> Iterator[tuple[str, float, str]]:
+        """(memory id, relevance from 0 to 1, the best one's; why) of what the query finds.
+
+        Args:
+            query: what is looked for.
+            meaning: as for `recall`.
+            before: what is lit where somebody was before; of what is found that counts a little more.
+        """
         exact = {hit.memory_id: hit for hit in self._searching.find(query)}
         alike = {hit.memory_id: hit for hit in self._searching.find(query, loose=True)}
         scores = {memory_id: hit.score for memory_id, hit in alike.items()}
         if meaning:
             scores = fused(scores, meaning)
+        for memory_id in scores.keys() & before.keys():
+            scores[memory_id] *= 1 + before[memory_id].activation
         best = max(scores.values(), default=0.0) or 1.0
         for memory_id, score in scores.items():
             if memory_id in exact and exact[memory_id].words:
@@ -189,7 +203,7 @@ class Recall:
         for lit in self._focus.lit(key).values():
             tier = _OWN if lit.own else _AROUND
             why, path = self._focus.words(lit), tuple(reversed(self._focus.path(lit)))
-            yield lit.memory_id, _Reason(tier, lit.activation, (why,), path)
+            yield lit.memory_id, _Reason(tier, lit.strength, (why,), path)
 
     def _where(self, memory: Memory) -> tuple[str, ...]:
         """Where the memory itself stands, in words; nothing where it is on no code."""

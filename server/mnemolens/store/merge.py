@@ -553,7 +553,8 @@ class MergedState:
             created = reading_time(min(later))
         # fsum is exact, so the order of arrival can't show in the last digit.
         weight = math.fsum(weights)
-        return MemoryEdge(*key, weight=min(1.0, weight) if later else weight, created_at=created)
+        weight = min(1.0, weight) if later else weight
+        return MemoryEdge(*key, weight=weight, created_at=created, together=len(later))
 
     def _build_anchor(self, anchor_id: str) -> Anchor:
         state = self._anchors[anchor_id]
