@@ -72,7 +72,7 @@ export class Memories {
     const notes = await Promise.all(
       storeRoots().map(async (root) => {
         const { due } = await this.server.run<{ due: DueNote[] }>(SERVER_COMMANDS.due, { ...root });
-        return due.map(({ memory, why }) => ({ memory, root, snippet: why }));
+        return due.map(({ memory, why }) => ({ memory, root, besides: why }));
       }),
     );
     const found = notes.flat();
@@ -240,7 +240,7 @@ export class Memories {
     const pages = await Promise.all(
       storeRoots().map(async (root) => {
         const page = await this.server.run<MemoryPage>(SERVER_COMMANDS.list, { ...query, ...root });
-        return page.memories.map((memory, at) => ({ memory, root, snippet: page.matches?.[at]?.snippet.text }));
+        return page.memories.map((memory, at) => ({ memory, root, besides: page.matches?.[at]?.snippet.text }));
       }),
     );
     return pages.flat();

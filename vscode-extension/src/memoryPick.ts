@@ -12,7 +12,7 @@ export interface Found {
   memory: Memory;
   root: { root?: string };
   /** What to show besides: the piece of its text that a search found, or why it is due. */
-  snippet?: string | undefined;
+  besides?: string | undefined;
 }
 
 export interface PickAction {
@@ -128,7 +128,7 @@ export class MemoryPick {
     const [active] = this.list.activeItems;
     this.list.items = found.map((each) => ({
       label: memoryTitle(each.memory),
-      detail: [memoryDetail(each.memory, places.get(each.memory.id)), each.snippet].filter(Boolean).join(' — '),
+      detail: memoryDetail(each.memory, places.get(each.memory.id), each.besides),
       buttons: this.options.actions(each.memory).map(
         ({ icon, tooltip, act }): ActionButton => ({ iconPath: new vscode.ThemeIcon(icon), tooltip, act }),
       ),

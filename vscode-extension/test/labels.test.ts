@@ -151,6 +151,7 @@ describe('memories in a list', () => {
     );
     assert.equal(memoryDetail(memory({ title: 'Retry', content: 'must be safe' }), billing), 'fresh · on billing.py · must be safe');
     assert.equal(memoryDetail(memory({ content: 'x', verdict: 'unanchored' }), undefined), 'on no code');
+    assert.equal(memoryDetail(memory({ title: 'Retry', content: 'long' }), billing, '… is safe'), 'fresh · on billing.py · … is safe');
     assert.equal(memoryDetail(memory({ title: 'Retry twice', content: 'Retry twice: no more' }), billing), 'fresh · on billing.py · no more');
   });
 

@@ -202,7 +202,7 @@ describe('memories that are due', () => {
     });
     await new Memories(server, undo).due();
     await settle();
-    assert.match(list().items[0]?.detail ?? '', / — its time has come$/u);
+    assert.match(list().items[0]?.detail ?? '', / · its time has come$/u);
     const tooltips = list().items[0]?.buttons.map(({ tooltip }) => tooltip);
     assert.deepEqual(tooltips, ['Done', 'Snooze until tomorrow', 'Not now']);
     list().press(0, 'Snooze until tomorrow');

@@ -142,8 +142,12 @@ function dueLabel({ type, dueAt, trigger }: Memory): string | undefined {
   }
 }
 
-/** The second line of a pick: verdict, place and more, and the content's beginning where the title does not say it. */
-export function memoryDetail(memory: Memory, place: Place | undefined): string {
+/**
+ * The second line of a pick: verdict, place and more, and the content's beginning where the title does not say it.
+ *
+ * @param besides what to show instead of the beginning: the piece that a search found, or why it is due
+ */
+export function memoryDetail(memory: Memory, place: Place | undefined, besides?: string): string {
   const active = memory.status === 'active';
   const parts = [active ? verdictLabel(memory.verdict) : plain(memory.status, 40)];
   if (memory.fromBranch !== undefined) {
@@ -155,7 +159,7 @@ export function memoryDetail(memory: Memory, place: Place | undefined): string {
   const due = active ? dueLabel(memory) : undefined;
   parts.push(...relationLabels(memory), ...(due === undefined ? [] : [due]));
   const title = memoryTitle(memory).replace(/…$/u, '');
-  const content = plain(memory.content, 200);
+  const content = plain(besides ?? memory.content, 200);
   const rest = content.startsWith(title) ? content.slice(title.length).replace(/^[\s.;:!?–—-]+/u, '') : content;
   if (rest !== '') {
     parts.push(plain(rest, 120));
