@@ -151,6 +151,7 @@ async def test_results_have_the_keys_that_the_table_says(editor, tmp_path):
         "import.preview": {},
         "import.run": {},
         "index.rebuild": {},
+        "linking.resume": {},
         "status": {},
     }
     # These answer only where there is something to take back, or in.

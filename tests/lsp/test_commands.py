@@ -46,6 +46,7 @@ async def test_what_is_advertised(ready):
         *(f"mnemolens.store.{name}" for name in ("export", "import", "restore")),
         *(f"mnemolens.import.{name}" for name in ("preview", "run", "undo")),
         "mnemolens.index.rebuild",
+        "mnemolens.linking.resume",
         "mnemolens.status",
     }  # fmt: skip
 
@@ -343,7 +344,7 @@ async def test_status(ready, repository):
     [folder] = status["folders"]
     assert set(folder) == {
         "root", "files", "symbols", "memories", "verdicts", "skipped", "skippedTotal", "indexing", "graph",
-        "indexStopped", "restore", "meaning",
+        "indexStopped", "restore", "meaning", "linksDue",
     }  # fmt: skip
     assert (folder["root"], folder["files"], folder["memories"]) == (str(repository), 2, 1)
     assert folder["verdicts"] == {"fresh": 1}

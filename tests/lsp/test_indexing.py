@@ -1,4 +1,4 @@
-"""What a cancelled index run means to the user: it is said once, and status says so as long as it is so."""
+"""What a cancelled run means to the user, of the index or of linking: it is said, and what to do."""
 
 import asyncio
 import json
@@ -7,7 +7,9 @@ import pytest
 
 from mnemolens.core.clock import ManualClock
 from mnemolens.core.views import IndexReport
-from mnemolens.lsp.indexing import index_folder
+from mnemolens.engine import offload
+from mnemolens.engine.relinking import Relinking
+from mnemolens.lsp.indexing import index_folder, show_relinking
 from mnemolens.lsp.language_server import MnemolensServer
 
 
@@ -104,3 +106,67 @@ async def test_a_run_that_starts_over_is_not_stopped_by_the_user(ls, sent, tmp_p
         await run
     assert workspace not in ls.whole
     assert sent.shown == []
+
+
+class Refreshing:
+    """Keeps what was derived."""
+
+    def __init__(self):
+        self.derived = []
+        self.began = asyncio.Event()
+
+    def refresh(self, memory_ids):
+        self.derived += memory_ids
+        self.began.set()
+
+
+@pytest.fixture
+def linking(tmp_path, monkeypatch):
+    """A folder of ten memories, one in each slice."""
+    monkeypatch.setattr(offload, "SLICE_SECONDS", 0.0)
+    workspace = Workspace(tmp_path / "shop")
+    workspace.relinking = Relinking(Refreshing(), lambda: map(str, range(10)))
+    return workspace
+
+
+def progress_of(sent):
+    return [m["params"]["value"] for m in sent.messages if m.get("method") == "$/progress"]
+
+
+async def test_linking_anew_shows_how_far_it_is(ls, sent, linking):
+    linking.relinking.begin()
+    await asyncio.wait_for(show_relinking(ls, linking, token="a"), 10)
+    begin, *reports, end = progress_of(sent)
+    assert begin["cancellable"] is True
+    told = [report["message"] for report in reports]
+    assert told == [f"{n} of 10 memories" for n in range(11 - len(told), 11)]
+    assert len(told) > 5
+    assert end == {"kind": "end", "message": "all memories are linked"}
+    assert sent.shown == []
+
+
+async def test_linking_that_was_cancelled_goes_on(ls, sent, linking):
+    relinking = linking.relinking
+    relinking.begin()
+    run = asyncio.ensure_future(show_relinking(ls, linking, token="a"))
+    await relinking._refreshing.began.wait()
+    ls.work_done_progress.tokens["a"].cancel()
+    await asyncio.wait_for(run, 10)
+    left = relinking.left
+    assert 0 < left < 10
+    [message] = sent.shown
+    assert f"{left} memories of shop" in message["message"]
+    assert "mnemolens.linking.resume" in message["message"]
+    assert sent.ends == ["stopped; mnemolens.linking.resume goes on"]
+    relinking.resume()
+    await asyncio.wait_for(show_relinking(ls, linking, token="b"), 10)
+    assert relinking._refreshing.derived == [str(number) for number in range(10)]
+
+
+async def test_linking_has_one_bar_at_a_time(ls, sent, linking):
+    linking.relinking.begin()
+    both = [show_relinking(ls, linking, token=token) for token in ("a", "b")]
+    await asyncio.wait_for(asyncio.gather(*both), 10)
+    assert len(sent.ends) == 1
+    await asyncio.wait_for(show_relinking(ls, linking, token="c"), 10)
+    assert len(sent.ends) == 1

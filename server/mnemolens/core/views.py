@@ -437,7 +437,11 @@ class MeaningState(NamedTuple):
 
 
 class FolderStatus(NamedTuple):
-    """What is known of one folder."""
+    """What is known of one folder.
+
+    Attributes:
+        links_due: memories that still have the links of earlier rules.
+    """
 
     root: str
     files: int
@@ -449,6 +453,7 @@ class FolderStatus(NamedTuple):
     indexing: Progress | None
     graph: GraphState
     meaning: MeaningState = MeaningState("off", None, 0, 0, None)
+    links_due: int = 0
 
 
 class JournalStatus(NamedTuple):

@@ -235,6 +235,7 @@ def folder_status(status: FolderStatus) -> Json:
         "verdicts": status.verdicts,
         "skipped": [{"file": skipped.file, "reason": skipped.reason} for skipped in status.skipped],
         "skippedTotal": status.skipped_total,
+        "linksDue": status.links_due,
         "indexing": None if indexing is None else {"done": indexing.done, "total": indexing.total},
         "graph": {
             "state": status.graph.state,

@@ -67,6 +67,7 @@ from mnemolens.engine.neighbours import Around, Neighbours
 from mnemolens.engine.opened_memories import Memories, OpenedMemories
 from mnemolens.engine.recall import Recall
 from mnemolens.engine.refreshing import Refreshing
+from mnemolens.engine.relinking import Relinking
 from mnemolens.engine.reminders import Reminders
 from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
 from mnemolens.engine.searching import Searching
@@ -154,6 +155,7 @@ class Workspace:
         self._cache = SymbolCache(layout.cache_dir / "symbols.sqlite", clock)
         self._graph = KeptGraph(self._new_graph)
         self._refreshing = Refreshing(self._links, self._graph, self.searching)
+        self.relinking = Relinking(self._refreshing, self._state.memories)
         looked = Moment(layout.cache_dir / "archive" / layout.worktree_id)
         self.background = Background(self._state, self._show, self._graph, looked, lambda: self.settings)
         self._sources = Sources(
@@ -260,6 +262,7 @@ class Workspace:
         self._configure()
         await self._branches.look(self._code.origin)
         await self._refreshing.refresh_slowly(self._state.memories())
+        self.relinking.all_derived()
         self._graph.index_complete()
         return report
 
@@ -303,7 +306,7 @@ class Workspace:
             self._sources.configure(settings)
         self._configure()
         if relink:
-            self._refreshing.refresh_soon(self._state.memories())
+            self.relinking.begin()
         self._graph.all_changed()
         self._refreshing.generation += 1
 
@@ -332,6 +335,7 @@ class Workspace:
         self._cache.close()
         self.embedding.close()
         self.suggestions.close()
+        self.relinking.close()
         self.searching.close()
 
     # Reading ----------------------------------------------------------------------------------------------
@@ -514,6 +518,7 @@ class Workspace:
             indexing=self._sources.progress,
             graph=self._graph.state,
             meaning=self.embedding.state,
+            links_due=self.relinking.left,
         )
 
     def journal_status(self) -> JournalStatus:

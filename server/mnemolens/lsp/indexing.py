@@ -1,6 +1,6 @@
-"""Runs a folder's index with progress that the client can see and cancel.
+"""Runs a folder's index, and linking by changed rules, with progress that the client can see and cancel.
 
-The index itself is the engine's; here are only the protocol's progress messages.
+The work itself is the engine's; here are only the protocol's progress messages.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ from mnemolens.lsp.language_server import MnemolensServer
 logger = logging.getLogger(__name__)
 
 REBUILD = "mnemolens.index.rebuild"
+RESUME = "mnemolens.linking.resume"
 
 SHOW_AFTER_SECONDS = 0.5
 """A run shorter than this shows no progress of its own: a flash of a bar tells nothing."""
@@ -90,19 +91,63 @@ def _tell_stopped(ls: MnemolensServer, workspace: Workspace) -> None:
     )
 
 
+async def show_relinking(
+    ls: MnemolensServer, workspace: Workspace, token: types.ProgressToken | None = None
+) -> None:
+    """Show the folder's relinking until it ends; cancelled, it can go on later."""
+    relinking, task = workspace.relinking, workspace.relinking.task
+    if task is None:
+        return
+    if relinking.on_progress is not None:  # it has its bar
+        await asyncio.wait({task})
+        return
+    progress = _Progress(ls, f"Mnemolens: {workspace.layout.opened.name}", token, "linking", "memories")
+    if token is not None:
+        await progress.open()
+    progress.cancels(task)
+    opening = None if token is not None else ls.spawn(progress.open(), "showing progress")
+    relinking.on_progress = progress.report
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+    finally:
+        relinking.on_progress = None
+        if opening is not None:
+            opening.cancel()
+        progress.end(f"stopped; {RESUME} goes on" if relinking.left else "all memories are linked")
+        ls.lenses_may_have_changed()
+    if task.cancelled() and relinking.left and not ls.closing:
+        ls.show(
+            types.MessageType.Info,
+            f"Mnemolens stopped linking: {relinking.left} memories of {workspace.layout.opened.name} keep "
+            f"the links of earlier rules. Command {RESUME}, or a restart of the server, links them.",
+        )
+
+
 class _Progress:
     """One progress bar; everything after its end is ignored."""
 
-    def __init__(self, ls: MnemolensServer, title: str, token: types.ProgressToken | None) -> None:
+    def __init__(
+        self,
+        ls: MnemolensServer,
+        title: str,
+        token: types.ProgressToken | None,
+        work: str = "indexing",
+        things: str = "files",
+    ) -> None:
         self._ls = ls
         self._title = title
         self._token = token
-        self._run: asyncio.Future[IndexReport] | None = None
+        self._work = work
+        self._things = things
+        self._run: asyncio.Future[Any] | None = None
         self._began = False
         self._ended = False
         self._percentage = -1
 
-    def cancels(self, run: "asyncio.Future[IndexReport]") -> None:
+    def cancels(self, run: "asyncio.Future[Any]") -> None:
         self._run = run
 
     async def open(self) -> None:
@@ -118,7 +163,7 @@ class _Progress:
             return
         self._token = token
         self._began = True
-        begin = types.WorkDoneProgressBegin(self._title, cancellable=True, message="indexing", percentage=0)
+        begin = types.WorkDoneProgressBegin(self._title, cancellable=True, message=self._work, percentage=0)
         self._ls.work_done_progress.begin(token, begin)
         self._ls.work_done_progress.tokens[token].add_done_callback(self._on_done)
 
@@ -131,7 +176,9 @@ class _Progress:
         if not self._began or self._ended or percentage == self._percentage or self._token is None:
             return
         self._percentage = percentage
-        value = types.WorkDoneProgressReport(message=f"{done} of {total} files", percentage=percentage)
+        value = types.WorkDoneProgressReport(
+            message=f"{done} of {total} {self._things}", percentage=percentage
+        )
         self._ls.work_done_progress.report(self._token, value)
 
     def end(self, message: str) -> None:

@@ -13,7 +13,7 @@ from mnemolens.core.errors import MnemolensError
 from mnemolens.engine.workspace import Workspace
 from mnemolens.lsp.folder_settings import FolderSettings, resolved
 from mnemolens.lsp.folders import Folder
-from mnemolens.lsp.indexing import index_folder
+from mnemolens.lsp.indexing import index_folder, show_relinking
 from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.store_notices import tell_what_is_unreadable
 from mnemolens.lsp.upkeep import after_index, forget
@@ -98,6 +98,8 @@ def apply_settings(ls: MnemolensServer, folder: Folder) -> None:
         open_folder(ls, folder.uri, lazy=folder.lazy)
     elif needs_index and ls.started:
         index(ls, folder)
+    elif folder.workspace.relinking.task is not None and ls.started:
+        ls.spawn(show_relinking(ls, folder.workspace), "showing how linking goes")
 
 
 def _hand_over_documents(ls: MnemolensServer) -> None:

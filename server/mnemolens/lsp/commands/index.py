@@ -1,4 +1,4 @@
-"""`mnemolens.index.rebuild` and `mnemolens.status`."""
+"""`mnemolens.index.rebuild`, `mnemolens.linking.resume` and `mnemolens.status`."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from mnemolens import __version__
 from mnemolens.core.views import JournalStatus, Json
 from mnemolens.engine.json_form import folder_status, index_report, journal_status
 from mnemolens.lsp.commands.call import Call
-from mnemolens.lsp.indexing import index_folder
+from mnemolens.lsp.indexing import index_folder, show_relinking
 from mnemolens.lsp.params import Arguments
 from mnemolens.lsp.upkeep import offered
 
@@ -18,6 +18,16 @@ async def rebuild(call: Call, arguments: Arguments) -> Json:
     if report is None:
         raise asyncio.CancelledError
     return index_report(report)
+
+
+async def resume_linking(call: Call, arguments: Arguments) -> Json:
+    """Go on with linking memories by changed rules, where that was cancelled."""
+    workspace = call.workspace(arguments)
+    relinking = workspace.relinking
+    before = relinking.left
+    relinking.resume()
+    await show_relinking(call.ls, workspace, token=call.token)
+    return {"linked": before - relinking.left, "left": relinking.left}
 
 
 def status(call: Call, arguments: Arguments) -> Json:

@@ -101,5 +101,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("mnemolens.import.run", NotesRunArguments, imports.run),
     Command("mnemolens.import.undo", SessionArguments, imports.undo),
     Command("mnemolens.index.rebuild", Arguments, index.rebuild),
+    Command("mnemolens.linking.resume", Arguments, index.resume_linking),
     Command("mnemolens.status", Arguments, index.status),
 )
