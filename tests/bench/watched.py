@@ -53,6 +53,7 @@ class Watchdog:
         self._begun = time.perf_counter()
         self._late: list[tuple[float, float]] = []
         self._long: list[Hold] = []
+        self._telling = False  # the answer is being written, which is the watchdog's own work
         self._next()
         threading.Thread(target=self._look, daemon=True).start()
 
@@ -62,6 +63,7 @@ class Watchdog:
         longest = sorted(self._long, reverse=True)[:5]
         taken = {"seconds": now - self._begun, "late": self._late, "long": longest}
         self._begun, self._late, self._long = now, [], []
+        self._telling = True
         return taken
 
     def _next(self) -> None:
@@ -71,7 +73,7 @@ class Watchdog:
 
     def _beat(self) -> None:
         late = time.perf_counter() - self._due
-        if late > BEAT:
+        if late > BEAT and not self._telling:
             own, work = time.thread_time() - self._used[0], time.process_time() - self._used[1]
             work = max(0.0, min(work, late - (_waited(self._schedule) - self._used[2])))
             self._late.append((work, late))
@@ -79,6 +81,7 @@ class Watchdog:
                 seen = ", ".join(f"{times} × {where}" for where, times in self._seen.most_common(3))
                 self._long.append(Hold(work, late, own, seen))
         self._seen = Counter()
+        self._telling = False
         self._next()
 
     def _look(self) -> None:

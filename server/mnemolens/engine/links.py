@@ -231,10 +231,12 @@ class Links:
             The memories with notes on files that are gone.
         """
         memories = {one for file in files for one in self._by_file.get(file, ())}
-        lost = (anchor for one in self.following.lost if (anchor := self._state.anchor(one)) is not None)
-        memories.update(anchor.memory_id for anchor in lost)
-        anchors = (anchor for one in memories for anchor in self._state.anchors_of(one))
-        moved = [anchor for anchor in anchors if self._is_gone(anchor)]
+        memories |= self._memories_of(self.following.lost)
+        moved: list[Anchor] = []
+        slices = Slices()
+        for memory_id in memories:
+            moved += (anchor for anchor in self._state.anchors_of(memory_id) if self._is_gone(anchor))
+            await slices.pause()
         if not moved:
             return set()
         found = await asyncio.to_thread(self._by_content, files)

@@ -343,19 +343,24 @@ _MANY_VALUES = 20_000
 """Looking through fewer takes a few milliseconds."""
 
 _loads = 0
+_values = 0
 _loads_lock = threading.Lock()
 
 
 @contextmanager
-def bulk_load() -> Iterator[None]:
+def bulk_load(values: int = 0) -> Iterator[None]:
     """No garbage collection while many long-lived values are made, and none of these is ever looked at again.
 
     A full collection over 100,000 symbols holds the event loop for 200 ms and more. Where only a few were
     made they stay to be looked at: with them, what is garbage already would be kept for ever.
+
+    Args:
+        values: at least so many are made, also where as many go that they take the place of.
     """
-    global _loads  # noqa: PLW0603 - the collector is global too
+    global _loads, _values  # noqa: PLW0603 - the collector is global too
     with _loads_lock:
         _loads += 1
+        _values += values
         gc.disable()
     try:
         yield
@@ -363,6 +368,7 @@ def bulk_load() -> Iterator[None]:
         with _loads_lock:
             _loads -= 1
             if not _loads:
-                if gc.get_count()[0] > _MANY_VALUES:
+                if max(gc.get_count()[0], _values) > _MANY_VALUES:
                     gc.freeze()
+                _values = 0
                 gc.enable()

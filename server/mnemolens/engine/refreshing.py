@@ -11,10 +11,14 @@ from contextlib import contextmanager
 
 from mnemolens.engine.graph_kept import KeptGraph
 from mnemolens.engine.links import Links
+from mnemolens.engine.loading import bulk_load
 from mnemolens.engine.offload import PAUSE_SECONDS, Slices
 from mnemolens.engine.searching import Searching
 
 logger = logging.getLogger(__name__)
+
+VALUES_OF_A_MEMORY = 20
+"""What is derived for one, as the garbage collector counts."""
 
 
 class Refreshing:
@@ -84,12 +88,13 @@ class Refreshing:
         for memory_id in memory_ids:
             self._due[memory_id] = None
             await slices.pause()
-        while self._due:
-            if self._batches:
-                await asyncio.sleep(PAUSE_SECONDS)
-            else:
-                self._refresh_next()
-                await slices.pause()
+        with bulk_load(VALUES_OF_A_MEMORY * len(self._due)):
+            while self._due:
+                if self._batches:
+                    await asyncio.sleep(PAUSE_SECONDS)
+                else:
+                    self._refresh_next()
+                    await slices.pause()
 
     def _refresh_next(self) -> None:
         memory_id = next(iter(self._due))

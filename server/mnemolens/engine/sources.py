@@ -23,7 +23,7 @@ from mnemolens.engine.code import Code
 from mnemolens.engine.documents import OpenDocuments
 from mnemolens.engine.indexer import Indexer, IndexOptions
 from mnemolens.engine.links import Changed, Links
-from mnemolens.engine.loading import Loaded, content_hash
+from mnemolens.engine.loading import Loaded, bulk_load, content_hash
 from mnemolens.engine.offload import Slices
 from mnemolens.engine.refreshing import Refreshing
 from mnemolens.linking import names_of_file
@@ -323,15 +323,16 @@ class Sources:
         touched: set[str] = set()
         put: dict[str, FileSymbols | None] = {}
         slices = Slices()
-        with self._refreshing.batch():
-            for file, symbols in files.items():
-                if file not in self._documents and self._code.index.get(file) is before[file]:
-                    self._put(file, symbols)
-                    put[file] = before[file]
-                    touched |= self._touched_by(file, before[file], symbols)
-                    await slices.pause()
-            touched |= await self._links.follow_slowly(put)
-        await self._refreshing.refresh_slowly(sorted(touched))
+        with bulk_load(sum(len(one.symbols) for one in files.values() if one is not None)):
+            with self._refreshing.batch():
+                for file, symbols in files.items():
+                    if file not in self._documents and self._code.index.get(file) is before[file]:
+                        self._put(file, symbols)
+                        put[file] = before[file]
+                        touched |= self._touched_by(file, before[file], symbols)
+                        await slices.pause()
+                touched |= await self._links.follow_slowly(put)
+            await self._refreshing.refresh_slowly(sorted(touched))
 
     def _settle(self, files: Iterable[str]) -> None:
         """Judges the memories that these files' text, now settled, may have changed."""

@@ -503,7 +503,8 @@ class Workspace:
         verdicts: dict[str, int] = {}
         now = self._clock.now()
         for memory_id in self._state.memories():
-            if self._is_present(memory_id, now):
+            memory = self._state.memory(memory_id)
+            if memory is not None and memory.status != "forgotten" and not is_expired(memory, now):
                 verdict = self._links.verdict_of(memory_id)
                 verdicts[verdict] = verdicts.get(verdict, 0) + 1
         skipped = self._sources.indexer.skipped
