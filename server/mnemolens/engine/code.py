@@ -5,7 +5,7 @@ when asked for and remembered by body hash, since only the few anchored symbols 
 """
 
 import stat
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
 from mnemolens.codegraph.extract import extract
@@ -201,8 +201,16 @@ class Code:
 
     def text_in(self, file: str, span: Range) -> bytes:
         """The text of a range, clamped to what there is."""
+        return self.reader(file)(span)
+
+    def reader(self, file: str) -> Callable[[Range], bytes]:
+        """`text_in` of one file, which is read only now."""
         text = self._text(file)
-        return b"" if text is None else text.data[text.offset(span.start) : text.offset(span.end)]
+
+        def read(span: Range) -> bytes:
+            return b"" if text is None else text.data[text.offset(span.start) : text.offset(span.end)]
+
+        return read
 
     def birth(self, key: SymbolKey) -> Birth | None:
         """A new anchor's birth record; None where the symbol or its text is gone."""

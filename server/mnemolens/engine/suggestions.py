@@ -7,6 +7,7 @@ made again. The index is made beside requests; until it is complete nothing is o
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
@@ -53,7 +54,7 @@ class Suggestions:
 
     def _clear(self) -> None:
         self._index = WordIndex(FIELDS, USUAL_LENGTH)
-        self._files: dict[str, tuple[FileSymbols, tuple[str, ...]]] = {}
+        self._files: dict[str, tuple[FileSymbols, list[str]]] = {}
         self._keys: dict[str, SymbolKey] = {}
 
     # The index --------------------------------------------------------------------------------------------
@@ -66,7 +67,8 @@ class Suggestions:
     def catch_up(self) -> None:
         """Brings the index up to date now."""
         for file in self._stale():
-            self._read(file)
+            for _ in self._reading(file):
+                pass
 
     def close(self) -> None:
         """Stops what is under way."""
@@ -78,8 +80,8 @@ class Suggestions:
         slices = Slices()
         try:
             for file in self._stale():
-                self._read(file)
-                await slices.pause()
+                for _ in self._reading(file):
+                    await slices.pause()
         except Exception:
             log.exception("Reading functions for suggestions failed")
         finally:
@@ -95,8 +97,9 @@ class Suggestions:
         known = self._files.get(file)
         return None if known is None else known[0]
 
-    def _read(self, file: str) -> None:
-        for old in self._files.pop(file, (None, ()))[1]:
+    def _reading(self, file: str) -> Iterator[None]:
+        """Reads a file, a function at a time."""
+        for old in self._files.pop(file, (None, []))[1]:
             self._index.remove(old)
             self._keys.pop(old, None)
         symbols = self._code.index.get(file)
@@ -104,13 +107,16 @@ class Suggestions:
             return
         if self._index.wasted:
             self._clear()
-        ids = []
-        for at, fields in documents(file, symbols, lambda span: self._code.text_in(file, span)):
-            key = self._code.index.key_at(file, at)
+        ids: list[str] = []
+        self._files[file] = (FileSymbols(symbols.language), ids)  # not yet read, for whoever asks meanwhile
+        for at, fields in documents(file, symbols, self._code.reader(file)):
+            symbol = symbols.symbols[at]
+            key = SymbolKey(file, symbol.qualname, symbol.ordinal)
             ids.append(key.id)
             self._keys[key.id] = key
             self._index.put(key.id, fields)
-        self._files[file] = (symbols, tuple(ids))
+            yield
+        self._files[file] = (symbols, ids)
 
     # Offers -----------------------------------------------------------------------------------------------
 
