@@ -403,3 +403,25 @@ def test_ranges_follow_at_once_what_is_not_parsed_yet(text):
         ahead = document.symbols.ranges
         settle(document)
         assert [r.name for r in ahead] == [r.name for r in document.symbols.ranges]
+
+
+TYPEDEF = """\
+/* trees */
+typedef struct tree {
+    struct tree *left;
+} tree_type;
+"""
+
+
+def test_a_struct_in_a_typedef_stays_while_something_above_is_typed():
+    document = Document(TYPEDEF, language_named("c"))
+    kept = [("tree_type", "type"), ("tree", "struct")]
+    assert [(s.qualname, s.kind) for s in document.symbols.symbols] == kept
+    document.apply([TextChange("x", (0, 3), (0, 3))])
+    assert [(s.qualname, s.kind) for s in document.symbols.symbols] == kept
+
+
+@pytest.mark.parametrize(("line", "column", "name"), [(1, 16, "tree"), (3, 4, "tree_type")])
+def test_a_name_behind_its_body_and_a_name_in_that_body_are_both_found(line, column, name):
+    document = Document(TYPEDEF, language_named("c"))
+    assert document.symbols.symbols[document.name_at(Position(line, column))].name == name

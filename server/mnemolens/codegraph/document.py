@@ -135,10 +135,10 @@ class Document:
 
     def name_at(self, position: Position) -> int | None:
         """Index of the symbol whose name stands at `position`."""
-        for index, (_, name) in enumerate(self.symbols.ranges):
+        for index, (definition, name) in enumerate(self.symbols.ranges):
             if name.contains(position) and name.start != name.end:
                 return index
-            if name.start.line > position.line:
+            if definition.start > position:  # a name may stand behind the body, as a typedef's does
                 break
         return None
 

@@ -11,7 +11,7 @@ Knows no language (tables do: `codegraph.languages`), reads no files.
 import re
 import sys
 from collections import Counter
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from hashlib import sha256
 from typing import Literal, NamedTuple, TypeVar
 
@@ -99,9 +99,9 @@ class Unit:
     """One definition (or the module) by what its own text says, wherever it stands."""
 
     __slots__ = (
-        "_caller", "_calls", "_place", "_ranges", "_start", "_symbol", "bases", "blob", "body_hash", "bound",
-        "calls", "docstring", "edges", "end", "full_hash", "imports", "is_async", "kind", "lead", "length",
-        "name", "name_end", "name_start", "owner", "rebinds", "signature", "token_count", "type_id",
+        "_caller", "_calls", "_place", "_ranges", "_start", "_symbol", "bases", "beside", "blob", "body_hash",
+        "bound", "calls", "docstring", "edges", "end", "full_hash", "imports", "is_async", "kind", "lead",
+        "length", "name", "name_end", "name_start", "owner", "rebinds", "signature", "token_count", "type_id",
     )  # fmt: skip
 
     def __init__(self, kind: SymbolKind, name: str, length: int, type_id: int) -> None:
@@ -109,6 +109,9 @@ class Unit:
         self.name = name
         self.length = length
         self.lead = 0  # bytes of the node before the definition's start: decorators
+        self.beside = (
+            False  # its node holds what is the enclosing scope's own: decorators, a typedef's struct
+        )
         self.type_id = type_id
         self.owner = ""
         self.docstring: str | None = None
@@ -179,33 +182,22 @@ class Unit:
         return self._calls
 
 
-# Entries of the walk's stack that are no nodes.
-_BODY, _END_BODY, _POP = object(), object(), object()
+Entry = Iterator[Node] | Literal["body", "end of body", "end of scope"]
+"""Nodes to read, or what is reached once all before it is read."""
 
 
-class _Rest:
-    """The children of a wide node that are still to be read: all at once they hold the loop too long."""
-
-    __slots__ = ("at", "count", "node")
-
-    def __init__(self, node: Node, count: int) -> None:
-        self.node = node
-        self.at = 0
-        self.count = count
-
-    def take(self, stack: list[object]) -> list[Node]:
-        """The next of them in reverse; what is left goes back on the stack, below them."""
-        first, self.at = self.at, min(self.at + _WIDE, self.count)
-        if self.at < self.count:
-            stack.append(self)
-        child = self.node.child
-        return [child(at) for at in range(self.at - 1, first - 1, -1)]
+def _children(node: Node, count: int) -> list[Entry]:
+    """The children, last ones first; a wide node's in portions: all at once would hold the loop too long."""
+    if count <= _WIDE:
+        return [iter(node.children)]
+    starts = range(0, count, _WIDE)
+    return [map(node.child, range(at, min(at + _WIDE, count))) for at in reversed(starts)]
 
 
 _Result = TypeVar("_Result")
 Part = bytes | Unit
-Todo = tuple[Unit, list[object], Node | None, frozenset[int], int]
-"""A unit to read: its nodes in reverse, the node it starts at (None: the text), silent nodes, depth."""
+Todo = tuple[Unit, list[Entry], Node | None, frozenset[int], int]
+"""A unit to read: what is in it, last first; the node it starts at (None: the text), silent nodes, depth."""
 Known = Mapping[tuple[int, int, int], Unit]
 """Units that may be used again, by (start byte, length, kind id) of their node in the new text."""
 
@@ -229,7 +221,7 @@ class Walk:
     def steps(self, root: Node, *, with_tokens: bool = False) -> Generator[None, None, Unit]:
         """As `module`, as a generator that can be left at any of its steps, a few milliseconds each."""
         unit = Unit("file", "", root.end_byte, root.kind_id)
-        todo: list[Todo] = [(unit, [root], None, frozenset(), 0)]
+        todo: list[Todo] = [(unit, [iter((root,))], None, frozenset(), 0)]
         made: list[tuple[Unit, list[Part], int, int]] = []
         while todo:
             made.append((yield from self._read(todo)))
@@ -246,7 +238,7 @@ class Walk:
     ) -> Generator[None, None, tuple[Unit, list[Part], int, int]]:
         """Read one unit's own text; definitions in it are put on `todo`."""
         unit, stack, base, silent, depth = todo.pop()
-        source, actions = self.source, self.language.actions
+        source, action_at = self.source, self.language.actions.get
         doc_comments, doc_lines = self.language.doc_comments, self.language.doc_lines
         if base is None:
             base_byte = base_row = base_column = 0
@@ -255,7 +247,7 @@ class Walk:
             base_row, base_column = base.start_point
         facts = Facts()
         parts: list[Part] = []
-        add, push = parts.append, stack.extend
+        add = parts.append
         body_start, body_end = -1, -1
         prefix = ""
         prefixes: list[str] = []
@@ -268,113 +260,122 @@ class Walk:
         imports, places, nodes = facts.imports, list[tuple[Node, int]](), list[Node]()
         left = _STEP
         while stack:
-            left -= 1
-            if left <= 0:
-                left = _STEP
-                yield
-            node = stack.pop()
-            if type(node) is not Node:
-                if node is _BODY:
+            siblings = stack.pop()
+            if isinstance(siblings, str):
+                if siblings == "body":
                     body_start = len(parts)
-                elif node is _END_BODY:
+                elif siblings == "end of body":
                     body_end = len(parts)
-                elif type(node) is _Rest:
-                    push(node.take(stack))
                 else:
                     prefix = prefixes.pop()
                 continue
-            action = actions.get(node.kind_id)
-            if action is None:
+            # Most nodes are leaves: they are read here, their siblings stay where they are.
+            for node in siblings:
+                left -= 1
+                if left <= 0:
+                    left = _STEP
+                    yield
+                action = action_at(node.kind_id)
+                if type(action) is bytes:
+                    if action:
+                        add(action)
+                    continue
                 count = node.child_count
-                if count > _WIDE:
-                    stack.append(_Rest(node, count))
-                elif count:
-                    push(node.children[::-1])
-                elif node.end_byte > node.start_byte:
-                    add(source[node.start_byte : node.end_byte])
-                continue
-            if type(action) is bytes:
-                add(action)
-                continue
-            if type(action) is Rule:
-                if action.visit is not None:
-                    action.visit(node, facts)
-                    while len(places) < len(imports):
-                        places.append((node, len(edges)))
-                if action.wraps is not None:
-                    wrapper, wrapped_at = action.wraps(node), len(edges)
-                if action.define is not None and depth < MAX_DEPTH:
-                    left -= _DEFINITION
-                    start_byte = node.start_byte
-                    length = node.end_byte - start_byte
-                    type_id = node.kind_id
-                    child = known.get((start_byte, length, type_id))
-                    first = node
-                    if child is None or child.lead:
-                        definition = action.define(node)
-                        if definition is None:
-                            child = None
-                        else:
-                            first = definition.first or node
-                            push(definition.outside[::-1])
-                            if child is None:
-                                child = Unit(definition.kind, definition.name, length, type_id)
-                                child.lead = first.start_byte - start_byte
-                                _describe(child, definition, first, node, source, self.language)
-                                todo.append(_opened(child, definition, first, depth + 1))
-                    if child is not None:
-                        outer = point = first.start_point
-                        if wrapper is not None and wrapper[0] == node and wrapped_at == len(edges):
-                            outer = wrapper[1].start_point
-                        docstring = None
-                        if doc and _right_above(parts, doc_mark, outer[0] - doc_row):
-                            docstring = "\n".join(doc).strip()
-                        doc = []
-                        edges.append(
-                            Edge(
-                                child,
-                                _relative(point, base_row, base_column),
-                                start_byte + child.lead - base_byte,
-                                _relative(outer, base_row, base_column),
-                                prefix + child.owner,
-                                docstring,
+                if action is None:
+                    if count:
+                        stack.append(siblings)
+                        stack += _children(node, count) if count > _WIDE else (iter(node.children),)
+                        break
+                    if token := source[node.start_byte : node.end_byte]:
+                        add(token)
+                    continue
+                if type(action) is Rule:
+                    if action.visit is not None:
+                        action.visit(node, facts)
+                        while len(places) < len(imports):
+                            places.append((node, len(edges)))
+                    if action.wraps is not None:
+                        wrapper, wrapped_at = action.wraps(node), len(edges)
+                    if action.define is not None and depth < MAX_DEPTH:
+                        left -= _DEFINITION
+                        start_byte = node.start_byte
+                        length = node.end_byte - start_byte
+                        type_id = node.kind_id
+                        child = known.get((start_byte, length, type_id))
+                        first = node
+                        outside: tuple[Node, ...] = ()
+                        if child is None or child.lead or child.beside:
+                            definition = action.define(node)
+                            if definition is None:
+                                child = None
+                            else:
+                                first = definition.first or node
+                                outside = definition.outside
+                                if child is None:
+                                    child = Unit(definition.kind, definition.name, length, type_id)
+                                    child.lead = first.start_byte - start_byte
+                                    child.beside = bool(outside)
+                                    _describe(child, definition, first, node, source, self.language)
+                                    todo.append(_opened(child, definition, first, depth + 1))
+                        if child is not None:
+                            outer = point = first.start_point
+                            if wrapper is not None and wrapper[0] == node and wrapped_at == len(edges):
+                                outer = wrapper[1].start_point
+                            docstring = None
+                            if doc and _right_above(parts, doc_mark, outer[0] - doc_row):
+                                docstring = "\n".join(doc).strip()
+                            doc = []
+                            edges.append(
+                                Edge(
+                                    child,
+                                    _relative(point, base_row, base_column),
+                                    start_byte + child.lead - base_byte,
+                                    _relative(outer, base_row, base_column),
+                                    prefix + child.owner,
+                                    docstring,
+                                )
                             )
-                        )
-                        nodes.append(node)
-                        add(child)
+                            nodes.append(node)
+                            add(child)
+                            if outside:
+                                stack += (siblings, iter(outside))
+                                break
+                            continue
+                    if silent and node.id in silent:
                         continue
-                if action.scope is not None:
-                    name = action.scope(node)
+                    name = action.scope(node) if action.scope is not None else None
                     if name is not None:
                         prefixes.append(prefix)
                         prefix = f"{prefix}{name}."
-                        stack.append(_POP)
-                if node.id not in silent:
-                    if node.child_count > _WIDE:
-                        stack.append(_Rest(node, node.child_count))
-                    else:
-                        push(node.children[::-1])
-                continue
-            if action is SKIP:
-                text = source[node.start_byte : node.end_byte]
-                if doc_comments and text.startswith(b"/**"):
-                    doc, doc_mark, doc_row = [_clean_comment(text)], len(parts), _ANY_ROW
-                elif doc_lines is not None and text[:1] != b"\n":
-                    row, column = node.start_point
-                    if row != doc_row + 1 or doc_mark != len(parts):
-                        doc = []
-                    mark = doc_lines.match(text)
-                    if (
-                        mark and not source[node.start_byte - column : node.start_byte].strip()
-                    ):  # not behind code
-                        doc.append(text[mark.end() :].decode("utf-8", "replace").rstrip())
-                    doc_mark, doc_row = len(parts), row
-                continue
-            token = source[node.start_byte : node.end_byte]
-            if type(action) is Prose:
-                token = b" ".join(token.split())
-            if token:
-                add(token)
+                    if count:
+                        stack.append(siblings)
+                        if name is not None:
+                            stack.append("end of scope")
+                        stack += _children(node, count)
+                        break
+                    if name is not None:
+                        prefix = prefixes.pop()
+                    continue
+                if action is SKIP:
+                    text = source[node.start_byte : node.end_byte]
+                    if doc_comments and text.startswith(b"/**"):
+                        doc, doc_mark, doc_row = [_clean_comment(text)], len(parts), _ANY_ROW
+                    elif doc_lines is not None and text[:1] != b"\n":
+                        row, column = node.start_point
+                        if row != doc_row + 1 or doc_mark != len(parts):
+                            doc = []
+                        mark = doc_lines.match(text)
+                        if (
+                            mark and not source[node.start_byte - column : node.start_byte].strip()
+                        ):  # not behind code
+                            doc.append(text[mark.end() :].decode("utf-8", "replace").rstrip())
+                        doc_mark, doc_row = len(parts), row
+                    continue
+                token = source[node.start_byte : node.end_byte]
+                if type(action) is Prose:
+                    token = b" ".join(token.split())
+                if token:
+                    add(token)
         unit.calls = facts.calls
         if imports:
             _put_in_order(imports, places, edges, nodes, base_byte, self.language)
@@ -460,13 +461,11 @@ def _rebinds(facts: Facts, edges: list[Edge]) -> frozenset[tuple[Elsewhere, str]
 
 def _opened(unit: Unit, definition: Definition, first: Node, depth: int) -> Todo:
     """A definition as something to read."""
-    stack: list[object] = []
-    for part in definition.parts:
-        if part == definition.body:
-            stack += (_BODY, part, _END_BODY)
-        else:
-            stack.append(part)
-    stack.reverse()
+    parts, body = definition.parts, definition.body
+    stack: list[Entry] = [iter(parts)]
+    if body is not None and body in parts:
+        at = parts.index(body)
+        stack = [iter(parts[at + 1 :]), "end of body", iter((body,)), "body", iter(parts[:at])]
     silent = frozenset((definition.silent.id,)) if definition.silent is not None else frozenset[int]()
     return unit, stack, first, silent, depth
 

@@ -341,7 +341,11 @@ def text_of(node: Node | None) -> str:
 
 def mentions(node: Node | None, dotted_name: str) -> bool:
     """Whether a node's text holds a dotted name, as whole identifiers."""
-    return re.search(rf"(?<![\w$.]){re.escape(dotted_name)}(?![\w$])", text_of(node)) is not None
+    text = text_of(node)
+    return (
+        dotted_name in text  # seldom, and an expression made for each name is dear
+        and re.search(rf"(?<![\w$.]){re.escape(dotted_name)}(?![\w$])", text) is not None
+    )
 
 
 def flatten(parts: list[Node], inner: Node) -> list[Node]:
