@@ -98,3 +98,8 @@ sys.exit(main(["cypher", "MATCH (f:CodeFile) RETURN f.file_id"]))
     assert code == "0"
     [line] = done.stderr.splitlines()
     assert "kuzu" in line
+
+
+def test_a_parameter_of_another_kind_is_named_as_it_was_given(shell):
+    query = "MATCH (m) WHERE m.memory_id = $id RETURN m.title"
+    assert shell("cypher", query, "--param", "id=1").error == "mnemolens: --param id: memory_id is a text"

@@ -1,6 +1,8 @@
 """`mnemolens export`, `import`, `purge`."""
 
 import json
+import shlex
+import subprocess
 
 import pytest
 
@@ -104,3 +106,31 @@ def test_a_secret_is_refused_and_can_be_allowed(shell):
     assert "--allow-secret" in ran.error
     assert "ghp_" not in ran.error
     assert shell("remember", text, "--allow-secret").code == 0
+
+
+def test_what_is_remembered_here_is_offered_to_a_clone(shell, tmp_path):
+    """The daily copy is made, and its restoring told, where no editor ever ran."""
+    address = "https://git.example.org/shop.git"
+    git = ("git", "-C", shell.folder, "-c", "user.email=ana@example.org")
+    subprocess.run([*git, "remote", "add", "origin", address], check=True)
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-qm", "Sell"], check=True)
+    shell.remember("Retry must stay idempotent", "--at", "shop/pay.py::charge")
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", shell.folder, clone], check=True)
+    at_clone = ("--root", str(clone))
+    assert shell("status", "--json", *at_clone).json["folders"][0]["restore"] is None  # of another origin
+    subprocess.run(["git", "-C", clone, "remote", "set-url", "origin", address], check=True)
+    offered = shell("status", "--json", *at_clone).json["folders"][0]["restore"]
+    assert offered["path"] in shell("status", *at_clone).out
+    told = shell("list", *at_clone).error
+    assert told == shell("recall", "retry", *at_clone).error.removesuffix("; `mnemolens remember` makes one")
+    assert not (clone / ".git" / "mnemolens").exists()
+    restore = shlex.split(told.split("`")[1])
+    assert restore == ["mnemolens", "import", offered["path"]]
+    assert shell(*restore[1:], *at_clone).out == "Imported: 1 new, 0 updated, 0 unchanged\n"
+    assert shell("status", "--json", *at_clone).json["folders"][0]["restore"] is None
+
+
+def test_a_purge_of_nothing_says_so(noted):
+    assert noted("purge", "NOPE", "--yes").error == "mnemolens: no memory 'NOPE'"

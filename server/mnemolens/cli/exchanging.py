@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemolens.cli.progress import Progress
-from mnemolens.cli.session import memory_id, now, opened
+from mnemolens.cli.session import copy_memories, memory_id, now, opened
 from mnemolens.cli.terminal import Screen, Span, counted, note, one_line, put_json
 from mnemolens.core.errors import InvalidArgument, NotFound
 from mnemolens.engine.exchange import ImportReport, PurgeReport
@@ -44,6 +44,7 @@ def import_file(root: Path | None, file: Path, *, dry_run: bool, allow_secret: b
         report = asyncio.run(work)
         if not dry_run:
             workspace.write_wanted()
+            copy_memories(workspace)
     if as_json:
         put_json(
             {
@@ -107,7 +108,8 @@ def _print(report: ImportReport, *, dry_run: bool) -> None:
     Screen().line(Span(word, "bold"), counts)
     for kind, lines in (("skipped", report.skipped), ("note", report.warnings)):
         for one in lines[:MAX_TOLD]:
-            note(f"{kind}: line {one.line}: {one.reason}")
+            reason = one.reason.replace("set allowSecret", "add --allow-secret")
+            note(f"{kind}: line {one.line}: {reason}")
         if len(lines) > MAX_TOLD:
             note(f"{kind}: {len(lines) - MAX_TOLD} more lines")
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mnemolens.cli.progress import Progress
-from mnemolens.cli.session import now, opened
+from mnemolens.cli.session import copy_memories, now, opened
 from mnemolens.cli.terminal import Column, Screen, Span, note, one_line, put_json
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.engine.importers import Importer, Plan, Refused
@@ -52,6 +52,7 @@ def run(
             return int(bool(plan.refused))
         done = asyncio.run(_import(workspace, sources, [shown[0] for shown in planned(plan)]))
         workspace.write_wanted()
+        copy_memories(workspace)
     refused = tuple(one for one in done.refused if _is_in(one.file, places))
     if as_json:
         put_json(

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mnemolens.cli.progress import Progress
-from mnemolens.cli.session import now, opened, short_id
+from mnemolens.cli.session import nothing_yet, now, opened, short_id
 from mnemolens.cli.terminal import VERDICT_STYLES, Column, Screen, Span, note, one_line, put_json
 from mnemolens.core.clock import age
 from mnemolens.core.views import MemoryView
@@ -54,7 +54,7 @@ def run(root: Path | None, request: ListRequest, at: str | None, *, as_json: boo
             Screen().table(_COLUMNS, [_row(workspace, view) for view in page.memories])
         left = page.total - len(page.memories) - request.offset
         if not page.total:
-            note("no memories" + (" match" if workspace.memory_ids() else f" yet in {workspace.layout.top}"))
+            note("no memories match" if workspace.memory_ids() else nothing_yet(workspace))
         elif left > 0:
             note(f"{left} more; --limit and --offset show them")
     return 0

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mnemolens.cli.progress import Progress
-from mnemolens.cli.session import now, opened, short_id
+from mnemolens.cli.session import nothing_yet, now, opened, short_id
 from mnemolens.cli.terminal import VERDICT_STYLES, Screen, Span, note, one_line, put_json
 from mnemolens.core.clock import age
 from mnemolens.core.views import RankedMemory, RecallView
@@ -76,7 +76,7 @@ def _print(workspace: Workspace, view: RecallView, *, explain: bool) -> None:
 
 def _nothing(workspace: Workspace, view: RecallView) -> str:
     if not view.stats.total_memories:
-        return f"no memories yet in {workspace.layout.top}; `mnemolens remember` makes one"
+        return f"{nothing_yet(workspace)}; `mnemolens remember` makes one"
     return f"nothing recalled; `mnemolens list` shows all {view.stats.total_memories}"
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mnemolens.cli.progress import Progress
-from mnemolens.cli.session import now, opened, short_id
+from mnemolens.cli.session import copy_memories, now, opened, short_id
 from mnemolens.cli.terminal import Screen, Span, note, one_line, put_json
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.views import CaptureView, LinkView
@@ -50,6 +50,7 @@ def run(
         else:
             view = workspace.commit_sync(workspace.capture(request, now()))
             workspace.write_wanted()
+            copy_memories(workspace)
         if as_json:
             put_json(JsonForm(workspace).capture(view))
         else:

@@ -55,6 +55,11 @@ _FLAGS = {
 """What an argument of the engine is called here."""
 
 
+def _flag(field: str) -> str:
+    name, _, inside = field.partition(".")
+    return f"{_FLAGS[name]} {inside}".rstrip() if name in _FLAGS else field
+
+
 def command(
     app: typer.Typer, panel: str, shown: Sequence[str], *, name: str | None = None, lasting: bool = False
 ) -> Callable[[Callable[P, int]], Callable[P, int]]:
@@ -81,9 +86,9 @@ def command(
             except InvalidArgument as error:
                 reason = str(error).removeprefix(f"{error.field}: ")
                 reason = reason.replace("set allowSecret", "add --allow-secret")
-                return fail(f"{_FLAGS.get(error.field, error.field)}: {reason}")
+                return fail(f"{_flag(error.field)}: {reason}")
             except NotFound as error:
-                return fail(str(error), NO)
+                return fail(str(error).removeprefix("id: "), NO)
             except MnemolensError as error:
                 return fail(str(error))
             except BrokenPipeError:
@@ -110,7 +115,7 @@ def run(app: typer.Typer, arguments: Sequence[str] | None) -> int:
     try:
         code = get_command(app).main(arguments, prog_name="mnemolens", standalone_mode=False)
     except typer.TyperException as error:
-        message = " ".join(error.format_message().split())
+        message = " ".join(error.format_message().replace("Value error, ", "").split())
         return fail(message, error.exit_code) if message else error.exit_code
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED

@@ -1,21 +1,25 @@
 """What every command on memories begins with: the folder's workspace with its settings, ids and the time.
 
-Owns how the command line finds the folder, how it tells what is wrong with settings, and short forms of ids.
+Owns how the command line finds the folder, tells what is wrong with settings and keeps a daily copy, and
+short forms of ids.
 """
 
+import asyncio
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mnemolens.core.errors import InvalidArgument, NotFound
+from mnemolens.core.errors import InvalidArgument, NotFound, StoreError
 from mnemolens.core.settings import Notice, SettingsSources, resolve_settings
 from mnemolens.engine import opening
 from mnemolens.engine.requests import ListRequest
 from mnemolens.engine.workspace import Workspace
+from mnemolens.store.copies import Copy
 from mnemolens.store.layout import find_layout
 
 SHORT = 8
@@ -89,6 +93,28 @@ def short_id(one: str) -> str:
     return one if len(one) <= SHORT + _LEAST else one[-SHORT:]
 
 
+def copy_memories(workspace: Workspace) -> None:
+    """Make the daily copy, after something was stored; that it can't be made is told and no failure."""
+    try:
+        workspace.exchange.copy_of_today(now())
+    except StoreError as error:
+        _say(str(error))
+
+
+def nothing_yet(workspace: Workspace) -> str:
+    """That a folder has no memories, and how the daily copy of its repository is restored."""
+    words = f"no memories yet in {workspace.layout.top}"
+    copy = asyncio.run(workspace.exchange.offer())
+    if copy is None:
+        return words
+    return f"{words}; {how_to_restore(copy)}"
+
+
+def how_to_restore(copy: Copy) -> str:
+    """What brings a daily copy back."""
+    return f"`mnemolens import {shlex.quote(str(copy.path))}` restores the copy of {copy.day.isoformat()}"
+
+
 def memories_like(incomplete: str) -> Iterator[tuple[str, str]]:
     """(short id, title) of the memories whose id begins or ends with what is typed, for shell completion."""
     settings, _ = resolve_settings(SettingsSources(environment=os.environ))
@@ -108,4 +134,8 @@ def memories_like(incomplete: str) -> Iterator[tuple[str, str]]:
 
 def _tell(notices: tuple[Notice, ...]) -> None:
     for text in dict.fromkeys(notice.message for notice in notices):
-        print(f"mnemolens: {text}", file=sys.stderr)
+        _say(text)
+
+
+def _say(text: str) -> None:
+    print(f"mnemolens: {text}", file=sys.stderr)

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from mnemolens import __version__
 from mnemolens.cli.progress import Progress
-from mnemolens.cli.session import now, opened
+from mnemolens.cli.session import how_to_restore, now, opened
 from mnemolens.cli.terminal import Screen, Span, counted, one_line, put_json
 from mnemolens.core.clock import SystemClock
 from mnemolens.core.errors import GraphUnavailable, MnemolensError
@@ -30,11 +31,17 @@ def status(root: Path | None, *, as_json: bool) -> int:
         workspace.survey(progress.show)
         progress.clear()
         folder, journal = workspace.status(), workspace.journal_status()
+        copy = asyncio.run(workspace.exchange.offer())
         if as_json:
             put_json(
                 {
                     "version": __version__,
-                    "folders": [folder_status(folder)],
+                    "folders": [
+                        {
+                            **folder_status(folder),
+                            "restore": copy and {"day": copy.day.isoformat(), "path": str(copy.path)},
+                        }
+                    ],
                     "journal": journal_status(journal),
                 }
             )
@@ -43,7 +50,7 @@ def status(root: Path | None, *, as_json: bool) -> int:
         skipped = f", {folder.skipped_total} left out" if folder.skipped_total else ""
         unread = f", {journal.skipped} lines skipped (see `mnemolens doctor`)" if journal.skipped else ""
         reason = f": {folder.graph.reason}" if folder.graph.reason else ""
-        rows = (
+        rows = [
             ("version", __version__),
             ("folder", folder.root),
             ("code", f"{counted(folder.files, 'file')}, {counted(folder.symbols, 'symbol')}{skipped}"),
@@ -54,7 +61,9 @@ def status(root: Path | None, *, as_json: bool) -> int:
             ),
             ("store", str(workspace.layout.store)),
             ("graph", f"{folder.graph.state}{reason}"),
-        )
+        ]
+        if copy is not None:
+            rows.append(("restore", how_to_restore(copy)))
         _rows(rows)
     return 0
 
@@ -92,7 +101,7 @@ def stats(root: Path | None, *, as_json: bool) -> int:
     groups = ("types", "verdicts", "layers", "tags", "authors", "sessions", "agents")
     rows += [(name, _listed(figures[name])) for name in groups if figures[name]]
     rows += [("journal", f"{counted(journal.segments, 'segment')}, {counted(journal.events, 'event')}")]
-    _rows(tuple(rows))
+    _rows(rows)
     return 0
 
 
@@ -165,7 +174,7 @@ def _listed(counts: dict[str, int]) -> str:
     return " · ".join(shown) + more
 
 
-def _rows(rows: tuple[tuple[str, str], ...]) -> None:
+def _rows(rows: Sequence[tuple[str, str]]) -> None:
     screen = Screen()
     for name, value in rows:
         screen.line(Span(f"{name:<10}", "bold"), value)

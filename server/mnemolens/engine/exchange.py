@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +35,7 @@ from mnemolens.store.copies import Copies, Copy, data_dir, offer, remove_from_co
 from mnemolens.store.journal import Journal
 from mnemolens.store.layout import Layout
 from mnemolens.store.merge import CO_ACTIVATED, MergedState
+from mnemolens.store.moments import Moment
 from mnemolens.store.purge import remove_document, segments_in
 from mnemolens.store.whole import write_whole
 
@@ -327,6 +328,20 @@ class Exchange:
             return None
         with bulk_load():
             return copies.make(lambda: _encoded(Export(self._journal.snapshot()), no_details), now)
+
+    def copy_of_today(self, now: datetime) -> Copy | None:
+        """`daily_copy` for a process that is soon gone: git is asked once a day, not by each. Blocks.
+
+        Raises:
+            StoreError: it can't be written.
+        """
+        made = Moment(self._layout.cache_dir / "copied" / self._layout.worktree_id)
+        last = made.last()
+        if last is not None and last.date() == now.astimezone(UTC).date():
+            return None
+        copy = self._daily_copy(now)
+        made.note(now)
+        return copy
 
     def _repository_key(self, today: date) -> str | None:
         """Asked of git once a day: of a long history it takes seconds."""
