@@ -241,6 +241,23 @@ def test_a_visit_decides_between_equals(shop):
         assert shop.titles("shop/two.py", "both")[0] == f"Mind the {name}."
 
 
+def test_capture_recall_and_open_are_visits_too(shop):
+    shop.write_seen("shop/two.py", TWO)
+    shop.open("shop/two.py")
+    left = shop.remember("Mind the left.", "shop/two.py", "left():", importance=1.0)
+    shop.remember("Mind the right.", "shop/two.py", "right():", importance=1.0)
+
+    def first():
+        return shop.titles("shop/two.py", "both")[0]
+
+    assert first() == "Mind the right."  # it was captured last
+    shop.run(shop.workspace.open_memories([left], shop.now, used=()))
+    assert first() == "Mind the left."
+    at = shop.find("shop/two.py", "right():")
+    shop.workspace.recall(RecallRequest(file="shop/two.py", position=at), shop.now)
+    assert first() == "Mind the right."
+
+
 def test_visits_show_nothing_in_a_hover(shop):
     shop.open("shop/pay.py")
     shop.open("shop/net.py")
@@ -266,7 +283,7 @@ def test_what_the_words_find_is_first_where_somebody_was_before(shop):
         shop.hover("shop/net.py", name)
         contents, why = found()
         assert contents[0] == first
-        assert any("where you were before" in one for one in why)
+        assert "near where you were before" in why
     assert shop.workspace.recall(RecallRequest("zebra"), shop.now).memories == ()
 
 

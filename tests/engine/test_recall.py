@@ -187,6 +187,7 @@ def test_own_memories_stay_before_what_the_words_find(notes):
 
 
 def test_where_a_found_memory_stands_is_said(notes):
+    notes.restart()  # nobody was there before
     assert why(recalled(notes, "reserving"))["about reserving"] == (
         "mentions reserving",
         "on `reserve()` in stock.py",

@@ -3,12 +3,15 @@
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
 from folders import Folder
+from mnemolens.cli import serving_agents
+from mnemolens.core.errors import InvalidArgument
 
 mcp = pytest.importorskip("mcp")
 from mcp.client.stdio import stdio_client  # noqa: E402
@@ -120,6 +123,19 @@ def test_an_agent_learns_and_leaves_what_it_learned(project):
         ("context", {"at": "pay.py:999"}, "999"),
         ("context", {}, "at"),
         ("context", {"at": "pay.py", "token_budget": -1}, "token_budget"),
+        ("context", {"at": "x" * 100_000}, "at"),
+        ("context", {"at": "pay.py::" + "y" * 100_000}, "at"),
+        ("context", {"at": "../../etc/passwd"}, "at"),
+        ("context", {"at": "pay.py\0"}, "at"),
+        ("context", {"at": ""}, "at"),
+        ("recall", {"query": "x" * 100_000}, "query"),
+        ("recall", {"limit": 0}, "limit"),
+        ("list", {"limit": "many"}, "limit"),
+        ("capture", {"content": 5}, "content"),
+        ("capture", {"content": "x" * 1_000_001}, "content"),
+        ("capture", {"content": "x", "title": "t" * 10_000}, "title"),
+        ("confirm", {"id": "a" * 100_000}, "id"),
+        ("nothing_like_it", {}, "nothing_like_it"),
         ("confirm", {"id": "01NOPE"}, "01NOPE"),
         ("capture", {"content": ""}, "content"),
         ("capture", {"content": "x", "importance": 2}, "importance"),
@@ -136,7 +152,54 @@ def test_an_error_says_what_is_wrong_and_the_server_goes_on(project, tool, argum
     assert wrong
     assert says in text.lower() or says in text
     assert "Traceback" not in text
+    assert len(text) < 2_000
     assert not agents.call(project, "list", {})[0]
+
+
+def test_answers_stay_within_their_budget_and_say_what_is_missing(project):
+    async def work(agent, _started):
+        await agent.ask("capture", content="word " * 400, at="pay.py::retry", title="Long", importance=1)
+        assert await agent.ask("recall", at="pay.py::retry", token_budget=0) == (
+            "Nothing fits into that budget; notes left out: 1."
+        )
+        assert "Nothing fits" in await agent.ask("context", at="pay.py::retry", token_budget=0)
+        await agent.ask("capture", content="Brief.", at="pay.py::retry", title="Short")
+        for tool in ("recall", "context"):
+            known = await agent.ask(tool, at="pay.py::retry", token_budget=200)
+            assert "## Short" in known
+            assert "## Long" not in known
+            assert known.endswith(" 1 more did not fit.")
+            used = int(known.rpartition(" tokens, counted by")[0].rpartition("\n")[2])
+            assert 0 < used <= 200
+        bare = await agent.ask("context", at="pay.py::retry", token_budget=60)
+        assert "quoted as data" not in bare  # no notice where nothing is quoted
+
+    run(project, work)
+
+
+def test_two_agents_and_an_editor_on_one_store(project):
+    async def work(agent, _started):
+        said = await agent.ask("capture", content="From the first agent.", at="pay.py::retry")
+        await asyncio.to_thread(editor.pass_time, 1)
+        assert editor.titles("pay.py", "retry(call)") == ["From the first agent."]
+
+        async def other(second, _started):
+            assert "From the first agent." in await second.ask("context", at="pay.py::retry")
+            await second.ask("capture", content="From the second agent.", at="pay.py::retry")
+
+        await asyncio.to_thread(run, project, other)
+        mine = await asyncio.to_thread(editor.remember, "From the editor.", "pay.py", "retry(call)")
+        known = await agent.ask("context", at="pay.py::retry")
+        assert all(f"From the {who}." in known for who in ("first agent", "second agent", "editor"))
+        assert "fresh" in await agent.ask("confirm", id=mine)
+        return said.split("`")[1]
+
+    editor = Folder(project)
+    editor.open("pay.py")
+    try:
+        run(project, work)
+    finally:
+        editor.close()
 
 
 class Agents:
@@ -209,7 +272,56 @@ def test_nonsense_is_no_end_and_a_client_that_leaves_is(project):
     }
     request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
     out, err = process.communicate(f"nonsense\n[1, 2\n{json.dumps(request)}\n", timeout=60)
-    answers = [json.loads(line) for line in out.splitlines()]
+    answers = [json.loads(line) for line in out.splitlines()]  # nothing else is on stdout
     assert any(answer.get("id") == 1 and "result" in answer for answer in answers)
     assert process.returncode == 0
     assert "Traceback" not in err
+
+
+def lines(*messages):
+    return "".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in messages)
+
+
+def test_a_client_that_leaves_in_the_middle_of_calls_leaves_nothing_half_written(project):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mnemolens", "mcp", "--root", str(project)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "hasty", "version": "0"},
+    }
+    calls = [
+        {
+            "id": number,
+            "method": "tools/call",
+            "params": {"name": "capture", "arguments": {"content": f"Note {number}.", "at": "pay.py::retry"}},
+        }
+        for number in range(2, 8)
+    ]
+    process.stdin.write(lines({"id": 1, "method": "initialize", "params": hello}))
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    process.stdin.write(lines({"method": "notifications/initialized"}, *calls))
+    process.stdin.write('{"jsonrpc": "2.0", "id": 9, "meth')
+    process.stdin.close()
+    process.stdout.close()  # nobody reads the answers
+    assert process.wait(timeout=30) is not None
+    process.stderr.close()
+    folder = Folder(project)
+    stored = [folder.workspace.view(one, folder.now).memory.content for one in folder.workspace.memory_ids()]
+    assert set(stored) <= {f"Note {number}." for number in range(2, 8)}
+    assert folder.workspace.journal_status().skipped == 0
+    folder.close()
+
+
+def test_without_the_extra_it_says_how_to_get_it(project, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    monkeypatch.delitem(sys.modules, "mnemolens.mcp.server", raising=False)
+    with pytest.raises(InvalidArgument, match=re.escape('pip install "mnemolens[mcp]"')):
+        serving_agents.run(project)
+    assert capsys.readouterr().out == ""

@@ -1,7 +1,6 @@
 """`mnemolens mcp`."""
 
 import asyncio
-import importlib.util
 from pathlib import Path
 
 from mnemolens.core.errors import InvalidArgument
@@ -14,12 +13,15 @@ def run(root: Path | None) -> int:
     Raises:
         InvalidArgument: there is no such folder, or the extra is not installed.
     """
-    if importlib.util.find_spec("mcp") is None:
-        raise InvalidArgument("mcp", 'needs one more package: pip install "mnemolens[mcp]"')
     folder = find_layout(Path.cwd()).top if root is None else root.absolute()
     if not folder.is_dir():
         raise InvalidArgument("root", f"{folder} is no folder; name one that exists")
-    from mnemolens.mcp.server import serve
-
+    try:
+        from mnemolens.mcp.server import serve
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types"}:
+            raise
+        # It is not there, or too old.
+        raise InvalidArgument("mcp", 'needs one more package: pip install "mnemolens[mcp]"') from None
     asyncio.run(serve(folder))
     return 0

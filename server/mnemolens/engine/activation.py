@@ -147,6 +147,10 @@ class JointActivation:
             seeds.setdefault(At("visited", key), PRIMING / 2**number)
         return self._lit(seeds)
 
+    def place_of(self, memory_id: str) -> SymbolKey | None:
+        """The code that a memory is on, the most relevant where there are several."""
+        return next((one.target for one in self._links.links_of(memory_id) if not one.candidate), None)
+
     def _lit(self, seeds: Mapping[Node, float]) -> dict[str, Lit]:
         reached = spread(seeds, self._edges, self.spreading)
         return {

@@ -72,9 +72,7 @@ def build(
     """
     text = _Text(budget, counter or tokenizer())
     text.add(f"# {_heading(here)}\n")
-    memories = []
-    if recalled.memories and text.add(f"\n{NOTICE}\n"):
-        memories = [one for one in recalled.memories if text.add(_memory(one))]
+    memories = _quote(text, recalled.memories, "\n")
     outlined: list[str] = []
     for one in sketches((here, *(place for memory in memories for place in memory.path)), code):
         written = _sketched(one)
@@ -103,9 +101,11 @@ def beside(recalled: RecallView, code: Code, budget: int) -> tuple[Sketch, ...]:
     return tuple(one for one in found if text.add(_sketched(one)))
 
 
-def quoted(memories: Iterable[RankedMemory]) -> str:
-    """Memories as data: each with its source, its verdict and why it came."""
-    return f"{NOTICE}\n{''.join(map(_memory, memories))}"
+def quoted(recalled: RecallView, budget: int, counter: Tokenizer | None = None) -> Context:
+    """Memories as data: each with its source, its verdict and why it came; arguments as for `build`."""
+    text = _Text(budget, counter or tokenizer())
+    ids = tuple(one.view.memory.id for one in _quote(text, recalled.memories))
+    return Context(text.whole, text.used, text.counter.name, ids, (), len(recalled.memories) - len(ids))
 
 
 class _Text:
@@ -126,6 +126,15 @@ class _Text:
         self.whole += piece
         self.used += cost
         return True
+
+
+def _quote(text: _Text, memories: Iterable[RankedMemory], lead: str = "") -> list[RankedMemory]:
+    """Adds those that fit, the first of them behind the notice; answers which."""
+    fit: list[RankedMemory] = []
+    for one in memories:
+        if text.add(_memory(one) if fit else f"{lead}{NOTICE}\n{_memory(one)}"):
+            fit.append(one)
+    return fit
 
 
 def _memory(ranked: RankedMemory) -> str:

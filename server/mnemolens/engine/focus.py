@@ -40,6 +40,12 @@ class Focus:
             self._visited.remove(key)
         self._visited.appendleft(key)
 
+    def visit_code_of(self, memory_id: str) -> None:
+        """Somebody opened the memory: they are where it stands."""
+        place = self.activation.place_of(memory_id)
+        if place is not None:
+            self.visit(place)
+
     def lit(self, key: SymbolKey) -> dict[str, Lit]:
         """The memories that light up at a place, its own among them, by id."""
         return self.activation.around(key, self._visited)

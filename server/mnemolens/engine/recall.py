@@ -36,6 +36,7 @@ LAYERS: tuple[Layer, ...] = ("core", "active", "long_term", "archive")
 MAX_LIMIT = 1_000
 
 _OWN, _AROUND, _FOUND = range(3)
+_VISITED = "near where you were before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +162,12 @@ class Recall:
                 reasons[memory_id] = reason
         before = self._focus.primed() if query.text else {}
         for memory_id, relevance, said in self._by_words(query, meaning, before):
-            near, primed = reasons.get(memory_id), before.get(memory_id)
+            near = reasons.get(memory_id)
             if near is not None:
                 reasons[memory_id] = replace(near, why=(*near.why, said))
-            elif primed is not None:
-                reasons[memory_id] = _Reason(_FOUND, relevance, (said, self._focus.words(primed)))
             elif (memory := self._state.memory(memory_id)) is not None:
-                reasons[memory_id] = _Reason(_FOUND, relevance, (said, *self._where(memory)))
+                visited = (_VISITED,) if memory_id in before else ()
+                reasons[memory_id] = _Reason(_FOUND, relevance, (said, *self._where(memory), *visited))
         return reasons
 
     def _by_words(

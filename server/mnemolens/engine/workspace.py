@@ -422,7 +422,10 @@ class Workspace:
         key = self._code.target(request.file, request.position) if request.file is not None else None
         budget = request.token_budget
         total = self.settings.memory.budget.total if budget is None else budget
-        return self._recall.recall(request, key, total, now, meaning)
+        recalled = self._recall.recall(request, key, total, now, meaning)
+        if key is not None:
+            self._focus.visit(key)
+        return recalled
 
     def context(
         self, file: str, position: Position | None, token_budget: int | None, now: datetime
@@ -438,7 +441,9 @@ class Workspace:
         if budget < 0:
             raise InvalidArgument("tokenBudget", f"must not be negative, not {budget}")
         key = self._code.target(file, position)
-        request = RecallRequest(file=file, position=position, token_budget=budget)
+        # What does not fit is passed over, and counted, when the text is made.
+        most = max(budget, self.settings.memory.budget.total)
+        request = RecallRequest(file=file, position=position, token_budget=most)
         return build(self._show.place(key), self.recall(request, now), self._code, budget)
 
     def sketches(self, recalled: RecallView, token_budget: int | None) -> "tuple[Sketch, ...]":
@@ -534,7 +539,10 @@ class Workspace:
         """Stores a memory; see `Writing.capture`."""
         self._code.origin = read_head(self.layout)
         self._sources.read_anew(request.file)
-        return self._writing.capture(request, now)
+        write = self._writing.capture(request, now)
+        if request.file is not None and request.position is not None:
+            self._focus.visit(self._code.target(request.file, request.position))
+        return write
 
     def update(
         self, memory_id: str, changes: Mapping[str, Any], now: datetime, *, allow_secret: bool = False
@@ -719,6 +727,8 @@ class Workspace:
         with contextlib.suppress(StoreError):
             await self.access(memory_ids if used is None else used, now)
         wanted = [self._writing.memory(memory_id) for memory_id in dict.fromkeys(memory_ids)]
+        for memory in reversed(wanted):
+            self._focus.visit_code_of(memory.id)
         return tuple([await self.opened.open(memory, now) for memory in wanted])
 
     # For a process that answers questions, without a tick ---------------------------------------------------

@@ -4,6 +4,7 @@ There is no editor that says what changed: files are looked at anew, at most onc
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -41,6 +42,11 @@ class Desk:
         """The time, in UTC."""
         return datetime.now(UTC)
 
+    async def prepare(self) -> None:
+        """Reads the code before anybody asks; what goes wrong here does so again where it can be told."""
+        with contextlib.suppress(Exception):
+            await self.ready()
+
     async def ready(self) -> Workspace:
         """The workspace, with the code and the journal as they are on disk now."""
         async with self._looking:
@@ -54,6 +60,10 @@ class Desk:
     async def place(self, at: str) -> Place:
         """What `FILE`, `FILE:LINE` or `FILE::NAME` means; see `place_at`."""
         return place_at(await self.ready(), at)
+
+    def budget(self, tokens: int | None) -> int:
+        """A budget of tokens, or the setting's."""
+        return self._workspace.settings.memory.budget.total if tokens is None else tokens
 
     async def used(self, memory_ids: Iterable[str]) -> None:
         """Counts these memories as used together."""
