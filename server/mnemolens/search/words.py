@@ -7,6 +7,7 @@ queries are read by the same rules.
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from mnemolens.core.identifiers import LATIN_LETTERS, split_identifier, split_spans
@@ -18,8 +19,19 @@ _UNSPACED = (
 )
 _SIGNS = "\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _LATIN = f"A-Za-z0-9_{LATIN_LETTERS}"
-_WORD = re.compile(f"[{_LATIN}]+|[{_UNSPACED}]+|[{_SIGNS}]|[^\\W{_LATIN}{_UNSPACED}]+")
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+
+
+# Compiled at their first use: 3 ms each, which commands that search nothing need not wait for.
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(f"[{_LATIN}]+|[{_UNSPACED}]+|[{_SIGNS}]|[^\\W{_LATIN}{_UNSPACED}]+")
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]")
+
+
 _COMBINING = re.compile("[\u0300-\u036f]")
 
 MAX_TERM = 64
@@ -49,7 +61,7 @@ def terms_of(text: str) -> list[str]:
     `retryPayment()` gives `retri`, `pay…` and `retrypayment`; `支付服务` gives `支付`, `付服`, `服务`, `务`.
     """
     found: list[str] = []
-    for word in _WORD.findall(text):
+    for word in _word().findall(text):
         found += _terms_of_word(word)
     return found
 
@@ -59,7 +71,7 @@ def words_of_query(text: str) -> tuple[str, ...]:
 
     `How does retryPayment work?` asks for `retry`, `payment` and `work`.
     """
-    found = dict.fromkeys(part for word in _WORD.findall(text) for part in _parts(word))
+    found = dict.fromkeys(part for word in _word().findall(text) for part in _parts(word))
     return tuple(part for part in found if part not in _LITTLE_WORDS) or tuple(found)
 
 
@@ -72,28 +84,28 @@ def names_in_query(text: str) -> tuple[str, ...]:
     """The names of several parts in a query, as written: a memory that holds all of one fits better."""
     return tuple(
         dict.fromkeys(
-            word for word in _WORD.findall(text) if _is_latin(word) and len(split_identifier(word)) > 1
+            word for word in _word().findall(text) if _is_latin(word) and len(split_identifier(word)) > 1
         )
     )
 
 
 def is_unspaced(text: str) -> bool:
     """Whether the text begins with a script that is written without spaces."""
-    return _IS_UNSPACED.match(text) is not None
+    return not text[:1].isascii() and _unspaced().match(text) is not None
 
 
 def terms_of_part(part: str) -> tuple[str, ...]:
     """The terms that one of `words_of_query` stands for: one, but for a run without spaces."""
-    if _IS_UNSPACED.match(part) and len(part) > 1:
+    if is_unspaced(part) and len(part) > 1:
         return _pairs(part)[:-1]
     return (stem(part),)
 
 
 def spots(text: str) -> Iterator[Spot]:
     """Where each term stands; whole names before their parts."""
-    for match in _WORD.finditer(text):
+    for match in _word().finditer(text):
         word, at = match.group(), match.start()
-        if _IS_UNSPACED.match(word):
+        if is_unspaced(word):
             for offset, pair in enumerate(_pairs(word)):
                 yield Spot(pair, at + offset, at + min(offset + 2, len(word)))
             continue
@@ -143,7 +155,7 @@ def _terms_of_word(word: str) -> tuple[str, ...]:
 
 
 def _new_terms(word: str) -> tuple[str, ...]:
-    if _IS_UNSPACED.match(word):
+    if is_unspaced(word):
         return _pairs(word)
     parts = _parts(word)
     terms = tuple(stem(part) for part in parts)
