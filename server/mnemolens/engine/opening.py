@@ -32,11 +32,11 @@ def open_folder(folder: Path, own: Mapping[str, object] | None = None) -> Opened
     """
     given = dict(own or {})
     # The store's place is in these, and the repository's file may not say it.
-    settings, notices = resolve_settings(SettingsSources(environment=os.environ, command_line=given))
+    settings, _ = resolve_settings(SettingsSources(environment=os.environ, command_line=given))
     workspace = Workspace.open(folder, settings)
     file = read_repository_file(workspace.layout.top / FILE_NAME)
     sources = SettingsSources(repository=file, environment=os.environ, command_line=given)
-    resolved, more = resolve_settings(sources, settings)
+    resolved, notices = resolve_settings(sources, settings)  # what was wrong before is told again
     if resolved != settings:
         workspace.apply_settings(resolved)
-    return Opened(workspace, (*notices, *more))
+    return Opened(workspace, notices)
