@@ -86,6 +86,19 @@ def test_budget(noted):
     assert ran.json["stats"]["tokensUsed"] <= 4
 
 
+def test_a_budget_that_holds_nothing_says_so(noted):
+    ran = noted("recall", "--at", "shop/stock.py::reserve", "--budget", "0", "--explain")
+    assert ran.code == 1
+    assert ran.out == ""
+    assert "nothing recalled within 0 tokens" in ran.err
+
+
+def test_says_once_how_often_something_was_recalled(noted):
+    for _ in range(2):
+        noted("recall", "--at", "shop/stock.py::reserve")
+    assert noted("recall", "--at", "shop/stock.py::reserve").out.count("recalled 2 times") == 1
+
+
 def test_session_agent_layer(noted):
     assert titles(noted("recall", "--json", "--session", "s1")) == ["Retry must stay idempotent"]
     assert titles(noted("recall", "--json", "--agent", "claude")) == ["Ask Ana first"]

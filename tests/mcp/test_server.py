@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -54,11 +55,11 @@ class Agent:
         return text
 
 
-def run(project, work):
+def run(project, work, arguments=None):
     """Runs `work` with an agent that has started the server on a project."""
     parameters = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "mnemolens", "mcp", "--root", str(project)],
+        args=["-m", "mnemolens", *(arguments or ["mcp", "--root", str(project)])],
         env=dict(os.environ),
         cwd=str(project),
     )
@@ -317,6 +318,21 @@ def test_a_client_that_leaves_in_the_middle_of_calls_leaves_nothing_half_written
     assert set(stored) <= {f"Note {number}." for number in range(2, 8)}
     assert folder.workspace.journal_status().skipped == 0
     folder.close()
+
+
+def test_the_entry_in_the_readme_starts_it(project):
+    text = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    entry = json.loads('{ "mcpServers"' + text.split('```json\n{ "mcpServers"', 1)[1].split("```")[0])
+    named = entry["mcpServers"]["mnemolens"]
+    assert named["command"] == "mnemolens"
+
+    async def work(agent, _started):
+        tools = {tool.name for tool in (await agent.session.list_tools()).tools}
+        rows = text.split("## For coding agents")[1].split("## Python")[0]
+        assert {row.split("`")[1] for row in rows.splitlines() if row.startswith("| `")} == tools
+        assert "`retry()`" in await agent.ask("context", at="pay.py::retry")
+
+    run(project, work, named["args"])
 
 
 def test_without_the_extra_it_says_how_to_get_it(project, monkeypatch, capsys):

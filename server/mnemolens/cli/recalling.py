@@ -57,15 +57,15 @@ def run(
         if as_json:
             put_json(JsonForm(workspace).recall(view))
         else:
-            _print(workspace, view, explain=explain)
+            _print(workspace, view, request.token_budget, explain=explain)
         if record and view.memories:
             workspace.record([found.view.memory.id for found in view.memories], now())
     return 0 if view.memories else 1
 
 
-def _print(workspace: Workspace, view: RecallView, *, explain: bool) -> None:
+def _print(workspace: Workspace, view: RecallView, budget: int | None, *, explain: bool) -> None:
     if not view.memories:
-        note(_nothing(workspace, view))
+        note(_nothing(workspace, view, budget))
         return
     screen = Screen()
     for number, found in enumerate(view.memories):
@@ -74,10 +74,11 @@ def _print(workspace: Workspace, view: RecallView, *, explain: bool) -> None:
         _print_memory(screen, found, explain=explain)
 
 
-def _nothing(workspace: Workspace, view: RecallView) -> str:
+def _nothing(workspace: Workspace, view: RecallView, budget: int | None) -> str:
     if not view.stats.total_memories:
         return f"{nothing_yet(workspace)}; `mnemolens remember` makes one"
-    return f"nothing recalled; `mnemolens list` shows all {view.stats.total_memories}"
+    within = "" if budget is None else f" within {budget:,} tokens"
+    return f"nothing recalled{within}; `mnemolens list` shows all {view.stats.total_memories}"
 
 
 def _print_memory(screen: Screen, found: RankedMemory, *, explain: bool) -> None:
@@ -92,9 +93,6 @@ def _print_memory(screen: Screen, found: RankedMemory, *, explain: bool) -> None
     if body:
         screen.block(body, indent=2, most=MAX_LINES)
     about = [one_line(why) for why in found.why]
-    if memory.access_count:
-        times = "once" if memory.access_count == 1 else f"{memory.access_count} times"
-        about.append(f"recalled {times}")
     when = age(memory.created_at, now())
     about.append(f"by {one_line(memory.author)}, {when}" if memory.author else when)
     screen.line(Span(" · ".join(about), "dim"), indent=2)
