@@ -203,6 +203,22 @@ def typing(client: Client, project: Project) -> Callable[[], None]:
 # -- in process ---
 
 
+def _ranking(project: Project, workspace: Any, now: datetime, times: int) -> list[float]:
+    """Milliseconds that what lights up at functions all over the project takes, each looked at first then."""
+    from mnemolens.core.symbols import SymbolKey
+
+    definitions = project.made.definitions
+    chosen = iter(definitions[:: max(1, len(definitions) // times)])
+
+    def rank() -> None:
+        spot = next(chosen)
+        key = SymbolKey(spot.file, spot.name)
+        workspace._show.ranked_on(key, now)
+        workspace._focus.neighbours(key, now, workspace.settings.hover.neighbour_threshold)
+
+    return timed(rank, times)
+
+
 def in_process(lab: Lab, project: Project) -> Iterator[Figure]:
     """The same without a protocol, on the engine's facade."""
     from mnemolens.core.settings import Settings
@@ -233,6 +249,7 @@ def in_process(lab: Lab, project: Project) -> Iterator[Figure]:
             raise AssertionError(f"no memory on {spot}")
 
     yield figure(ENGINE, "hover", timed(hover, lab.times))
+    yield figure(ENGINE, "rank for one hover", _ranking(project, workspace, now, lab.times), 5.0)
     opened(WIDE_FILE)
     yield figure(ENGINE, "lenses of a 2,000-line file", timed(lambda: workspace.lenses(WIDE_FILE), lab.times))
     opened(LONG_FILE)
