@@ -56,7 +56,7 @@ def measured(lab: Lab, subject: str, django: Path | None) -> Iterable[Figure]:
         "answers": lambda: answers.measure(lab, made),
         "indexing": lambda: indexing.measure(lab, made, django),
         "editing": lambda: editing.measure(lab, *((10_000, 1_000) if lab.quick else made[-1])),
-        "storms": lambda: storms.measure(lab, *((40_000, 2_000) if lab.quick else made[-1])),
+        "storms": lambda: storms.measure(lab, *((20_000, 2_000) if lab.quick else made[-1])),
         "notes": lambda: notes.measure(lab),
         "linking": lambda: linking.measure(quick=lab.quick),
         "ranking": lambda: ranking.measure([memories for memories, _ in made], 100 if lab.quick else 300),

@@ -430,12 +430,14 @@ class Links:
         changed = [self._refresh(memory_id) for memory_id in memory_ids]
         return any(changed)
 
-    def moved(self, old: str, new: str) -> list[AnchorAlias]:
+    async def moved(self, old: str, new: str) -> list[AnchorAlias]:
         """Aliases for what is anchored in a file or folder that was renamed, as far as it is there again."""
         aliases = []
         inside = [file for file in self._by_file if file == old or file.startswith(f"{old}/")]
+        slices = Slices()
         for file in inside:
-            for memory_id in self._by_file[file]:
+            for memory_id in tuple(self._by_file[file]):
+                await slices.pause()
                 for anchor in self._state.anchors_of(memory_id):
                     placement = self.placements_of(memory_id).get(anchor.id)
                     was = self._last.get(anchor.id, anchor.birth.state).key

@@ -55,7 +55,6 @@ class Suggestions:
     def _clear(self) -> None:
         self._index = WordIndex(FIELDS, USUAL_LENGTH)
         self._files: dict[str, tuple[FileSymbols, list[str]]] = {}
-        self._keys: dict[str, SymbolKey] = {}
 
     # The index --------------------------------------------------------------------------------------------
 
@@ -101,9 +100,8 @@ class Suggestions:
         """Reads a file, a function at a time."""
         for old in self._files.pop(file, (None, []))[1]:
             self._index.remove(old)
-            self._keys.pop(old, None)
         symbols = self._code.index.get(file)
-        if symbols is None or len(self._keys) > _MAX_FUNCTIONS:
+        if symbols is None or len(self._index) > _MAX_FUNCTIONS:
             return
         if self._index.wasted:
             self._clear()
@@ -111,10 +109,8 @@ class Suggestions:
         self._files[file] = (FileSymbols(symbols.language), ids)  # not yet read, for whoever asks meanwhile
         for at, fields in documents(file, symbols, self._code.reader(file)):
             symbol = symbols.symbols[at]
-            key = SymbolKey(file, symbol.qualname, symbol.ordinal)
-            ids.append(key.id)
-            self._keys[key.id] = key
-            self._index.put(key.id, fields)
+            ids.append(_id(SymbolKey(file, symbol.qualname, symbol.ordinal)))
+            self._index.put(ids[-1], fields)
             yield
         self._files[file] = (symbols, ids)
 
@@ -125,14 +121,14 @@ class Suggestions:
 
         None is offered where the note is on a function already, or nothing is clear.
         """
-        if not self._keys or any(link.target.qualname and not link.candidate for link in view.links):
+        if not len(self._index) or any(link.target.qualname and not link.candidate for link in view.links):
             return view
         words = words_of_query(f"{title or ''}\n{content[:_MAX_NOTE]}")[:_MAX_WORDS]
         wanted = [Wanted(term) for word in words for term in terms_of_part(word)]
         best = _clear_best(self._index.search(wanted, limit=2, loose=True))
         if best is None:
             return view
-        key = self._keys[best.key]
+        key = _key(best.key)
         if view.view is not None and self._state.suggestion_refused(view.view.memory.id, key):
             return view
         return view._replace(suggestion=SuggestionView(self._show.place(key), best.score))
@@ -165,6 +161,16 @@ class Suggestions:
     def refuse(memory_id: str, key: SymbolKey) -> Write[None]:
         """Never offers this place for this memory again."""
         return Write((SuggestionRefuse(memory=memory_id, place=Place.of(key)),), lambda: None)
+
+
+def _id(key: SymbolKey) -> str:
+    """What the index knows the code by; it can be taken apart again, so that no table of keys is needed."""
+    return f"{key.file}\0{key.qualname}\0{key.ordinal}"
+
+
+def _key(known_by: str) -> SymbolKey:
+    file, qualname, ordinal = known_by.split("\0")
+    return SymbolKey(file, qualname, int(ordinal))
 
 
 def _clear_best(found: list[Found]) -> Found | None:

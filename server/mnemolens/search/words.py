@@ -140,7 +140,7 @@ def stem(word: str) -> str:
 
 
 _REMEMBERED: dict[str, tuple[str, ...]] = {}
-_MAX_REMEMBERED = 200_000
+_MAX_REMEMBERED = 20_000
 
 
 def _terms_of_word(word: str) -> tuple[str, ...]:
