@@ -103,6 +103,67 @@ def test_what_would_become_of_memories(repository):
     assert (notes[edited]["verdict"], notes[edited]["edited"]) == ("fresh", True)
 
 
+def rename_folder(folder, old, new):
+    git(folder, "mv", old, new)
+    git(folder, "commit", "-qm", f"{old} is {new}")
+
+
+def test_memories_on_files_and_classes_go_with_a_renamed_folder(repository):
+    folder = repository.folder
+    (folder / "shop").mkdir()
+    (folder / "shop" / "cart.py").write_text("class Cart:\n    def add(self, line):\n        return line\n")
+    (folder / "shop" / "notes.md").write_text("Carts are emptied at night.\n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "shop")
+    expected = {
+        repository.remember("About the file", "--at", "shop/cart.py"): ("store/cart.py", ""),
+        repository.remember("About no code", "--at", "shop/notes.md"): ("store/notes.md", ""),
+        repository.remember("About the class", "--at", "shop/cart.py::Cart"): ("store/cart.py", "Cart"),
+    }
+    rename_folder(folder, "shop", "store")
+    found = rows(repository("track", "HEAD~1", "HEAD", "--json"))
+    assert {row["memory"]: row["new"] for row in found if "memory" in row} == {
+        memory: place(*where) for memory, where in expected.items()
+    }
+    assert {row["verdict"] for row in found if "memory" in row} == {"fresh"}
+    assert all(row["new"]["qualname"] for row in found if "fate" in row)
+
+
+def test_a_memory_whose_code_had_moved_before_is_found_on_both_sides(repository):
+    memory = repository.remember("Retry must stay idempotent", "--at", "pay.py::charge")
+    rename_folder(repository.folder, "pay.py", "money.py")
+    rename_folder(repository.folder, "money.py", "cash.py")
+    [note] = [
+        row for row in rows(repository("track", "HEAD~1", "HEAD", "--json")) if row.get("memory") == memory
+    ]
+    assert (note["old"], note["new"]) == (place("money.py", "charge"), place("cash.py", "charge"))
+
+
+def test_a_revision_and_itself(repository):
+    ran = repository("track", "one", "HEAD")
+    assert (ran.code, ran.out.strip()) == (0, "3 kept")
+
+
+def test_a_shallow_clone_says_why_a_revision_is_not_there(repository, tmp_path):
+    go_on(repository.folder)
+    git(tmp_path, "clone", "-q", "--depth", "1", repository.folder.as_uri(), "shallow")
+    ran = repository("track", "HEAD~1", "HEAD", "--root", str(tmp_path / "shallow"))
+    assert ran.code == 2
+    assert "git fetch --unshallow" in ran.error
+
+
+def test_a_submodule_is_another_repository(repository, tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "far.py").write_text(REFUND)
+    git(inner, "init", "-q")
+    git(inner, "add", "-A")
+    git(inner, "commit", "-qm", "far")
+    git(repository.folder, "-c", "protocol.file.allow=always", "submodule", "add", inner.as_uri(), "inner")
+    git(repository.folder, "commit", "-qm", "inner")
+    assert repository("track", "one", "HEAD").out.strip() == "3 kept"
+
+
 def test_people_see_what_changed(repository):
     repository.remember("Retry must stay idempotent", "--at", "pay.py::charge")
     go_on(repository.folder)
@@ -124,6 +185,8 @@ def test_nothing_is_checked_out_or_written(repository):
     [
         ("nowhere", "HEAD", "OLD: nowhere is neither a folder nor a revision"),
         ("HEAD", "nowhere", "NEW: nowhere is neither a folder nor a revision"),
+        ("", "HEAD", "OLD: it is empty"),
+        ("HEAD", " ", "NEW: it is empty"),
         (".", "./", "NEW: ./ is the same folder as ."),
         ("./shop/", "HEAD", "OLD: ./shop/ is a folder and HEAD is none"),
         ("--output=x", "HEAD", "--output"),

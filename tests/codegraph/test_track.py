@@ -213,6 +213,17 @@ def test_members_go_with_their_file_even_when_they_were_edited():
         assert told(found[f"shop.py::{name}"]) == ("moved", f"market.py::{name}")
 
 
+def test_a_function_is_more_than_what_is_inside_it():
+    inside = """
+    def index():
+        return render("index.html", title=site.title, pages=list(site.pages))
+"""
+    old = CHARGE.replace("provider):", "provider):" + inside, 1)
+    new = INVOICE.replace("lines):", "lines):" + inside, 1)
+    found = followed(files(pay=old, book=STOCK), files(book=STOCK + new))
+    assert told(found["pay.py::charge"]) == ("lost", None)
+
+
 def test_a_short_body_alone_says_nothing():
     found = followed(files(a="def on(self): return self.x\n"), files(b="def lit(self): return self.x\n"))
     assert told(found["a.py::on"]) == ("lost", None)

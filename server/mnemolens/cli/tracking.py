@@ -5,7 +5,7 @@ Owns how the two are named and what is printed. It compares, and changes nothing
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,10 +85,11 @@ def run(root: Path | None, old: str, new: str, *, everything: bool, as_json: boo
     progress = Progress()
     try:
         sides = _read(layout, old, new, progress)
-        matches = fates(sides.old, sides.new)
-        notes = list(note_fates(stored_notes(sides.layout), sides.old, sides.new, matches, sides.prefix))
+        found = fates(sides.old, sides.new)
+        notes = list(note_fates(stored_notes(sides.layout), sides.old, sides.new, found, sides.prefix))
     finally:
         progress.clear()
+    matches = [match for match in found if any(key and key.qualname for key in (match.old, match.new))]
     if as_json:
         for match in matches:
             put_json(_symbol_row(match))
@@ -100,6 +101,9 @@ def run(root: Path | None, old: str, new: str, *, everything: bool, as_json: boo
 
 
 def _read(layout: Layout, old: str, new: str, progress: Progress) -> _Sides:
+    for argument, given in (("OLD", old), ("NEW", new)):
+        if not given.strip():
+            raise InvalidArgument(argument, "it is empty; name a folder or a revision")
     folders = [Path(one) for one in (old, new)]
     settings = _settings(layout)
     if all(folder.is_dir() for folder in folders):
@@ -163,9 +167,8 @@ def _key(key: SymbolKey, prefix: str = "") -> dict[str, Any]:
     return {"file": prefix + key.file, "qualname": key.qualname, "ordinal": key.ordinal}
 
 
-def _show(matches: Iterable[Match], notes: list[NoteFate], *, everything: bool) -> None:
+def _show(matches: Sequence[Match], notes: list[NoteFate], *, everything: bool) -> None:
     screen = Screen()
-    matches = list(matches)
     told = [match for match in matches if everything or match.fate != "kept" or match.changed]
     if told:
         screen.table(_COLUMNS, [_row(match) for match in told])

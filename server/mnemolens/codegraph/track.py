@@ -75,6 +75,9 @@ COPY = 0.45
 
 SCORES: dict[Stage, float] = {"same": 1.0, "full_hash": 0.98, "body_hash": 0.9}
 
+_HOLDERS = CLASS_KINDS | {"file"}
+"""Kinds that are what their members are."""
+
 _TOKEN = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
 _MANY = 20
 """Definitions of one hash, or of one key but for the ordinal, beyond which not every pair is looked at."""
@@ -150,7 +153,8 @@ class _Tracking:
         self.by_hash("body_hash")
         self.by_call()
         self.by_parent()
-        self.finder = self.pool.finder(lambda key: key not in self.taken and key not in self.occupied)
+        if len(self.found) < len(self.old):
+            self.finder = self.pool.finder(lambda key: key not in self.taken and key not in self.occupied)
         for least in (SURE, LIKELY):  # what is sure tells where the rest may be
             self.by_likeness(least)
             self.by_parent()
@@ -290,6 +294,8 @@ class _Tracking:
         new = self.pool.get(SymbolKey(*there))
         if new is None or not self.fits(old, new):
             return
+        if old.kind not in _HOLDERS and (self.likeness(old, new) or 0.0) < HOLLOW:
+            return  # what is inside a function is often the same in many: it does not stand for the whole
         if count * 2 > max(votes.total(), self.members[old.key.file, old.key.qualname]):
             self.take(old, new, "parent", SURE + 0.2 * count / votes.total())
 
@@ -378,8 +384,8 @@ class _Tracking:
         return found.values()
 
     def says_enough(self, old: Known, new: Known) -> bool:
-        """Whether a like body says anything: it is long, or the name or the place agrees."""
-        if body_tokens(new) >= SHORT_BODY or old.key.name == new.key.name:
+        """Whether a like body says anything: it is long or a whole file, or the name or the place agrees."""
+        if old.kind == "file" or body_tokens(new) >= SHORT_BODY or old.key.name == new.key.name:
             return True
         return place_of(old.key) == place_of(new.key) and any(self.beside(old, new))
 

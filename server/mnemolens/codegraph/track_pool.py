@@ -92,6 +92,7 @@ class Listed:
         self._folders: dict[str, list[Known]] = defaultdict(list)
         self._full: dict[str, list[Known]] = defaultdict(list)
         self._body: dict[str, list[Known]] = defaultdict(list)
+        self._whole: _ByGram | None = None
         for known in self._at.values():
             self._homonyms[known.key.file, known.key.qualname].append(known)
             self._named[known.key.name].append(known)
@@ -123,7 +124,12 @@ class Listed:
 
     def finder(self, free: Callable[[SymbolKey], bool]) -> "Finder":
         """Finds what an old definition may have become, among those that are free now."""
-        return _ByGram([known for key, known in self._at.items() if free(key)])
+        found = [known for key, known in self._at.items() if free(key)]
+        if len(found) < len(self._at):
+            return _ByGram(found)
+        if self._whole is None:  # as good for the next one that is looked for alone
+            self._whole = _ByGram(found)
+        return self._whole
 
     def around(self, old: Known, file: str) -> Iterable[Known]:
         """Those in the folder of a file that are about as long as `old`."""

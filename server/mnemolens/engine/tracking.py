@@ -21,6 +21,7 @@ from mnemolens.codegraph.tokens import (
 )
 from mnemolens.codegraph.track import Candidate, Known, Listed, Match, known_anchor, known_file, track
 from mnemolens.core.clock import SystemClock
+from mnemolens.core.ids import short_hash
 from mnemolens.core.memories import Anchor, CodeState, Memory, Verdict
 from mnemolens.core.settings_model import Settings
 from mnemolens.core.symbols import CLASS_KINDS, SymbolKey
@@ -50,9 +51,11 @@ class Tree:
 
     Attributes:
         files: {POSIX path relative to the tree's top: what is in it}.
+        others: {path of each other file: what names its content, "" where that was not read}.
     """
 
     files: Mapping[str, SourceFile] = field(default_factory=dict)
+    others: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def definitions(self) -> tuple[Known, ...]:
@@ -66,9 +69,19 @@ class Tree:
         )
 
     @cached_property
+    def everything(self) -> tuple[Known, ...]:
+        """Every definition, then every file, which goes by its content and by what is in it."""
+        texts = {
+            path: short_hash(one.data.decode("latin-1")) if one.data.strip() else ""
+            for path, one in self.files.items()
+        }
+        wholes = sorted((texts | dict(self.others)).items())
+        return (*self.definitions, *(Known(SymbolKey(path, ""), "file", text) for path, text in wholes))
+
+    @cached_property
     def pool(self) -> Listed:
-        """The same, to look in; files themselves are there too, for anchors on files."""
-        return Listed((*self.definitions, *(Known(SymbolKey(file, ""), "file") for file in self.files)))
+        """The same, to look in."""
+        return Listed(self.everything)
 
     def identifiers(self, key: SymbolKey) -> frozenset[str]:
         """The identifiers in a definition's text."""
@@ -109,12 +122,15 @@ def read_folder(folder: Path, settings: Settings, on_progress: Progress | None =
     finder = FileFinder(
         folder,
         folder,
-        _wanted(settings),
+        lambda _: True,
         exclude=settings.index.exclude,
         max_file_bytes=settings.index.max_file_bytes,
     )
-    files = [found.path for found in finder.scan().files]
-    return _tree(((path, _content(folder / path)) for path in files), len(files), on_progress)
+    paths = [found.path for found in finder.scan().files]
+    wanted = _wanted(settings)
+    code = [path for path in paths if wanted(path)]
+    tree = _tree(((path, _content(folder / path)) for path in code), len(code), on_progress)
+    return Tree(tree.files, {path: "" for path in paths if path not in tree.files})
 
 
 def read_revisions(
@@ -136,12 +152,13 @@ def read_revisions(
         MnemolensError: git is missing or does not answer.
     """
     commits = [find_commit(folder, revision, argument) for argument, revision in revisions]
-    most = settings.index.max_file_bytes
-    listed = [list_files(folder, commit, _wanted(settings), most) for commit in commits]
+    wanted, most = _wanted(settings), settings.index.max_file_bytes
+    listed = [list_files(folder, commit) for commit in commits]
     languages: dict[str, set[str]] = {}
     for files in listed:
         for one in files:
-            languages.setdefault(one.blob, set()).add(_language_name(one.path))
+            if one.size <= most and wanted(one.path):
+                languages.setdefault(one.blob, set()).add(_language_name(one.path))
     read: dict[tuple[str, str], SourceFile] = {}
     for done, (blob, raw) in enumerate(read_blobs(folder, list(languages)), 1):
         for name in languages[blob]:
@@ -152,8 +169,9 @@ def read_revisions(
             on_progress(done, len(languages))
     trees = []
     for files in listed:
-        sources = ((one.path, read.get((one.blob, _language_name(one.path)))) for one in files)
-        trees.append(Tree({path: source for path, source in sources if source is not None}))
+        sources = [(one, read.get((one.blob, _language_name(one.path)))) for one in files]
+        code = {one.path: source for one, source in sources if source is not None}
+        trees.append(Tree(code, {one.path: one.blob for one, source in sources if source is None}))
     return trees
 
 
@@ -178,8 +196,8 @@ def stored_notes(layout: Layout) -> list[tuple[Memory, tuple[Anchor, ...]]]:
 
 
 def fates(old: Tree, new: Tree) -> tuple[Match, ...]:
-    """What became of every definition."""
-    return track(old.definitions, new.definitions)
+    """What became of every definition, and of every file as a whole."""
+    return track(old.everything, new.pool)
 
 
 def note_fates(
@@ -219,20 +237,20 @@ def _note_fate(
     there = [state for state in states if old.pool.get(state.key) is not None]
     hashes = {state.body_hash for state in (*states, *anchor.confirmations) if state.body_hash}
     same = [state for state in there if (one := old.pool.get(state.key)) and one.body_hash in hashes]
-    was = next(iter(same or there), None)
-    match = known.get(was.key) if was is not None else None
-    if match is None:  # a file, or code that the old tree does not hold: its own records must do
-        [match] = track([known_anchor(anchor, was)], new.pool)
+    state = next(iter(same or there), None)
+    # Where it is at no place that was written down it may have moved there since.
+    was = state.key if state is not None else track([known_anchor(anchor)], old.pool)[0].new
+    if was is not None and was in known:
+        match = known[was]
+    else:  # the old tree does not hold it: its own records must do
+        match = track([known_anchor(anchor, state)], new.pool)[0]
     if match.new is None:
         verdict: Verdict = "ambiguous" if match.fate == "ambiguous" else "lost"
-        place = None if was is None else was.key
-        return NoteFate(memory, anchor.id, place, None, verdict, candidates=match.candidates)
+        return NoteFate(memory, anchor.id, was, None, verdict, candidates=match.candidates)
     verdict, edited = _verdict(anchor, match.new, named, new)
     if not match.sure:
         verdict = "moved"
-    return NoteFate(
-        memory, anchor.id, None if was is None else was.key, match.new, verdict, match.score, edited
-    )
+    return NoteFate(memory, anchor.id, was, match.new, verdict, match.score, edited)
 
 
 def _verdict(anchor: Anchor, at: SymbolKey, named: frozenset[str], tree: Tree) -> tuple[Verdict, bool]:

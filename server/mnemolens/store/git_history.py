@@ -3,26 +3,15 @@
 Runs a program, so never on the event loop. What git can't tell is None; why it can't is `GitSilent`'s text.
 """
 
-import os
-import subprocess
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
+from mnemolens.store.git_process import GitSilent, complaint, run_git
 from mnemolens.store.layout import Layout
 
 TIMEOUT: Final = 3.0
 """Seconds for one question; git takes some hundredths of one, a second on a huge repository."""
-
-_ONLY_HERE: Final = ("-c", "protocol.allow=never", "-c", "core.fsmonitor=false")
-"""A partial clone would fetch what is missing: nothing here may use the network or run other programs."""
-
-_OF_CALLERS: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
-"""Set where git itself started our parent, as in a hook: they would name another repository."""
-
-
-class GitSilent(Exception):
-    """Git is missing, broken or too slow; the message says which."""
 
 
 def is_shallow(layout: Layout) -> bool:
@@ -106,24 +95,18 @@ def _existing(layout: Layout, commits: set[str], timeout: float) -> set[str]:
 
 
 def _ask(layout: Layout, arguments: list[str], timeout: float, asked: str = "") -> str:
-    environment = {name: value for name, value in os.environ.items() if name not in _OF_CALLERS}
-    environment |= {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
-    environment["LC_ALL"] = "C"
-    try:
-        done = subprocess.run(
-            ["git", *_ONLY_HERE, *arguments],
-            cwd=layout.top,
-            env=environment,
-            input=asked.encode(),
-            capture_output=True,
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise GitSilent(f"git did not answer within {timeout:g} s") from None
-    except OSError as error:
-        raise GitSilent(f"git can't be run ({error.strerror or error})") from None
+    done = run_git(layout.top, arguments, timeout, asked.encode())
     if done.returncode != 0:
-        words = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise _Refused(f"git says: {words[-1][:200] if words else f'exit code {done.returncode}'}")
+        raise _Refused(complaint(done))
     return done.stdout.decode("utf-8", "replace")
+
+
+__all__ = [
+    "TIMEOUT",
+    "GitSilent",
+    "branch_then",
+    "is_rebasing",
+    "is_shallow",
+    "not_in_history",
+    "tips",
+]

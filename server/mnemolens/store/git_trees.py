@@ -3,22 +3,19 @@
 Runs git, so never on the event loop. A partial clone is not completed: what it lacks is left out.
 """
 
-import os
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from mnemolens.core.errors import InvalidArgument, MnemolensError
+from mnemolens.store.git_process import GitSilent, complaint, run_git
 
 TIMEOUT: Final = 120.0
 """Seconds for one call of git."""
 
 _AT_ONCE: Final = 1_000
 """Files that one call of git hands over."""
-
-_OF_CALLERS: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
-"""Set where git itself started our parent, as in a hook: they would name another repository."""
 
 
 class TreeFile(NamedTuple):
@@ -50,17 +47,18 @@ def find_commit(folder: Path, revision: str, argument: str) -> str:
             argument,
             f"there is no folder {revision}, and {folder} is in no git repository that has revisions",
         )
-    raise InvalidArgument(argument, f"{revision} is neither a folder nor a revision that git knows here")
+    reason = f"{revision} is neither a folder nor a revision that git knows here"
+    if _git(folder, ["rev-parse", "--is-shallow-repository"]).stdout.strip() == b"true":
+        reason += "; this clone is shallow, `git fetch --unshallow` brings older commits"
+    raise InvalidArgument(argument, reason)
 
 
-def list_files(folder: Path, commit: str, wanted: Callable[[str], bool], most: int) -> list[TreeFile]:
-    """The files of a commit, by path.
+def list_files(folder: Path, commit: str) -> list[TreeFile]:
+    """The files of a commit, by path; no symbolic links, no submodules.
 
     Args:
         folder: inside the repository.
         commit: which.
-        wanted: whether a file of this path is asked for.
-        most: longer files are left out, in bytes.
 
     Raises:
         MnemolensError: git does not answer.
@@ -75,7 +73,7 @@ def list_files(folder: Path, commit: str, wanted: Callable[[str], bool], most: i
         ):  # mode, type, hash, size
             continue
         path, size = name.decode("utf-8", "surrogateescape"), parts[3]
-        if path.isprintable() and wanted(path) and size.isdigit() and int(size) <= most:
+        if path.isprintable() and size.isdigit():
             found.append(TreeFile(path, parts[2].decode("ascii"), int(size)))
     return found
 
@@ -103,33 +101,12 @@ def read_blobs(folder: Path, blobs: Sequence[str]) -> Iterator[tuple[str, bytes]
 def _answer(folder: Path, arguments: Sequence[str], asked: bytes = b"") -> bytes:
     done = _git(folder, arguments, asked)
     if done.returncode != 0:
-        words = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise MnemolensError(f"git says: {words[-1][:200] if words else f'exit code {done.returncode}'}")
+        raise MnemolensError(complaint(done))
     return done.stdout
 
 
 def _git(folder: Path, arguments: Sequence[str], asked: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    environment = {name: value for name, value in os.environ.items() if name not in _OF_CALLERS}
-    environment |= {
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "LC_ALL": "C",
-    }
-    command = ["git", "-c", "protocol.allow=never", "-c", "core.fsmonitor=false", *arguments]
     try:
-        return subprocess.run(
-            command,
-            cwd=folder,
-            env=environment,
-            input=asked,
-            capture_output=True,
-            timeout=TIMEOUT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise MnemolensError(f"git did not answer within {TIMEOUT:g} s") from None
-    except OSError as error:
-        raise MnemolensError(
-            f"git can't be run ({error.strerror or error}); name two folders instead"
-        ) from None
+        return run_git(folder, arguments, TIMEOUT, asked)
+    except GitSilent as error:
+        raise MnemolensError(f"{error}; name two folders instead") from None
