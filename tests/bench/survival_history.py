@@ -13,9 +13,13 @@ half of its own lines, by their text, also stand in the one of the same key, or 
 has become.
 """
 
+import json
 import os
+import random
 import re
 import subprocess
+import sys
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +37,13 @@ MOST_BYTES = 400_000
 LEAST_LINES = 2
 _HEADER = re.compile(rb"([0-9a-f]{40}) (\d+) (\d+)")
 _WORD = re.compile(rb"[A-Za-z0-9]")
+
+
+Origins = dict[int, tuple[str, int]]
+"""{line of a new file: (old file, its line)}, 0-based, of lines that were there before."""
+
+Run = tuple[int, str, int, int]
+"""(line of a new file, old file, its line, how many lines follow each other on both sides)."""
 
 
 class Source(NamedTuple):
@@ -59,8 +70,16 @@ class Step(NamedTuple):
 class Repository:
     """A repository that is read; what is written for comparing goes into a folder of our own."""
 
-    def __init__(self, path: Path, scratch: Path) -> None:
+    def __init__(self, path: Path, scratch: Path, kept: Path | None = None) -> None:
+        """Reads a repository.
+
+        Args:
+            path: the repository, bare or with a work tree.
+            scratch: where objects may be written.
+            kept: where the truth about a step is kept for the next run, as git needs seconds for each.
+        """
         self.path = path
+        self._kept = kept
         self._environment: dict[str, str] | None = None
         objects = self._git("rev-parse", "--git-path", "objects").decode().strip()
         (scratch / "objects").mkdir(parents=True, exist_ok=True)
@@ -83,14 +102,37 @@ class Repository:
         """The main line, oldest first."""
         return self._git("rev-list", "--first-parent", "--reverse", "HEAD").decode().split()
 
-    def steps(self, count: int) -> Iterator[tuple[str, Step]]:
-        """(name, step) of the whole history cut into about so many steps; those without code left out."""
+    @property
+    def name(self) -> str:
+        """What to call it: a bare one's folder may be called anything."""
+        return self.path.parent.name if self.path.name in {"repo", ".git", "git"} else self.path.name
+
+    def steps(self, count: int, minutes: float) -> Iterator[tuple[str, Step]]:
+        """(name, step) of the whole history cut into about so many steps; those without code left out.
+
+        They come in an order that chance gives, the same each time, so that those that are done when the
+        minutes are over are a fair sample.
+        """
         commits = self.commits()
         width = max(1, len(commits) // count)
-        for old, new in zip(commits[::width], commits[width::width], strict=False):
+        steps = list(zip(commits[::width], commits[width::width], strict=False))
+        random.Random(count).shuffle(steps)
+        until = time.monotonic() + minutes * 60
+        for done, (old, new) in enumerate(steps):
+            if time.monotonic() > until:
+                print(f"{self.name}: {done} of {len(steps)} steps in {minutes:g} minutes", file=sys.stderr)
+                break
             step = self.step(old, new)
             if step is not None:
-                yield self.path.name, step
+                yield self.name, step
+
+    def tracked(self, extension: str) -> Iterator[tuple[str, bytes]]:
+        """(path, content) of the files of one sort in the last commit."""
+        for line in self._git("ls-tree", "-r", "-z", "--full-tree", "HEAD").split(b"\0"):
+            head, _, raw = line.partition(b"\t")
+            path = raw.decode("utf-8", "replace")
+            if head.startswith(b"100") and path.endswith(extension):
+                yield path, self._git("cat-file", "blob", head.split()[2].decode())
 
     def changed(self, old: str, new: str) -> tuple[dict[str, str], dict[str, str]]:
         """{path: blob} of what differs between two commits, on either side; only code."""
@@ -120,16 +162,31 @@ class Repository:
             return None
         olds = {path: found for path, blob in before.items() if (found := self.source(path, blob))}
         news = {path: found for path, blob in after.items() if (found := self.source(path, blob))}
-        tree = self._git("rev-parse", f"{new}^{{tree}}").decode().strip()
-        made = self._git("commit-tree", tree, "-p", old, "-m", "step").decode().strip()
-        origins = {path: self.origins(old, made, path) for path in news}
         return Step(
             [known for path, one in olds.items() for known in knowns(path, one)],
             [known for path, one in news.items() for known in knowns(path, one)],
-            *_proven(olds, news, origins),
+            *_proven(olds, news, self.all_origins(old, new, list(news))),
         )
 
-    def origins(self, old: str, made: str, path: str) -> dict[int, tuple[str, int]]:
+    def all_origins(self, old: str, new: str, paths: list[str]) -> dict[str, Origins]:
+        """{file: where its lines come from}; asked of git once and kept."""
+        kept = self._kept / f"{old[:16]}-{new[:16]}.json" if self._kept is not None else None
+        if kept is not None and kept.exists():
+            runs: dict[str, list[Run]] = json.loads(kept.read_text(encoding="utf-8"))
+            if runs.keys() >= set(paths):
+                return {path: _from_runs(runs[path]) for path in paths}
+        tree = self._git("rev-parse", f"{new}^{{tree}}").decode().strip()
+        made = self._git("commit-tree", tree, "-p", old, "-m", "step").decode().strip()
+        origins = {path: self.origins(old, made, path) for path in paths}
+        if kept is not None:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            written = kept.with_suffix(".part")
+            text = json.dumps({path: _to_runs(found) for path, found in origins.items()})
+            written.write_text(text, encoding="utf-8")
+            written.replace(kept)  # whole or not at all, whenever the run is stopped
+        return origins
+
+    def origins(self, old: str, made: str, path: str) -> Origins:
         """{line of the new file: (old file, its line)}, 0-based, of lines that were there before."""
         out = self._git(
             "blame", "--porcelain", "-w", "-M15", "-C15", "-C15", f"{old}..{made}", "--", path
@@ -152,10 +209,27 @@ class Repository:
 
 
 @contextmanager
-def repository(path: Path) -> Iterator[Repository]:
+def repository(path: Path, kept: Path | None = None) -> Iterator[Repository]:
     """A repository, with a scratch folder that is removed again."""
     with TemporaryDirectory() as scratch:
-        yield Repository(path, Path(scratch))
+        yield Repository(path, Path(scratch), kept)
+
+
+def _to_runs(origins: Origins) -> list[Run]:
+    """Lines that come one after the other from lines that did, as one entry each."""
+    runs: list[Run] = []
+    for line, (file, old) in sorted(origins.items()):
+        if runs:
+            first, there, start, count = runs[-1]
+            if there == file and line == first + count and old == start + count:
+                runs[-1] = first, there, start, count + 1
+                continue
+        runs.append((line, file, old, 1))
+    return runs
+
+
+def _from_runs(runs: list[Run]) -> Origins:
+    return {line + more: (file, old + more) for line, file, old, count in runs for more in range(count)}
 
 
 def read(path: str, raw: bytes) -> Source | None:
@@ -190,7 +264,7 @@ def _own_lines(path: str, source: Source) -> dict[int, SymbolKey]:
 
 
 def _proven(
-    olds: dict[str, Source], news: dict[str, Source], origins: dict[str, dict[int, tuple[str, int]]]
+    olds: dict[str, Source], news: dict[str, Source], origins: dict[str, Origins]
 ) -> tuple[dict[SymbolKey, SymbolKey], set[tuple[SymbolKey, SymbolKey]]]:
     before = {path: _own_lines(path, one) for path, one in olds.items()}
     size_before = Counter(key for owners in before.values() for key in owners.values())

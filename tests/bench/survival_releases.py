@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,10 +23,12 @@ PYPI = {
 NPM = {"rxjs": ("5.5.12", "6.6.7", "7.0.0", "7.4.0", "7.8.2"), "zod": ("3.25.76", "4.0.17", "4.1.13")}
 
 
-def steps(scratch: Path) -> Iterator[tuple[str, Step]]:
-    """(package, what lies between two releases of it)."""
+def steps(scratch: Path, wanted: Collection[str]) -> Iterator[tuple[str, Step]]:
+    """(package, what lies between two releases of it), of the packages named; of all where none is."""
     for registry, packages in (("PyPI", PYPI), ("npm", NPM)):
         for name, versions in packages.items():
+            if wanted and name not in wanted:
+                continue
             folder = scratch / name
             commits = [_committed(folder, _fetched(registry, name, version, scratch)) for version in versions]
             repository = Repository(folder, scratch / f"{name}-objects")
