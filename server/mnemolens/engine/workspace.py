@@ -276,9 +276,7 @@ class Workspace:
         """The editor renamed files or folders: what was anchored in them is known to be there now."""
         await self.files_changed([path for pair in pairs for path in pair])
         moves = [(self.layout.file_of(old), self.layout.file_of(new)) for old, new in pairs]
-        events = [
-            event for old, new in moves if old and new for event in await self._links.moved(old, new)
-        ]
+        events = [event for old, new in moves if old and new for event in await self._links.moved(old, new)]
         if events:
             await self.commit(Write(tuple(events), lambda: None))
 
