@@ -361,5 +361,23 @@ async def test_status(ready, repository):
     assert skipped["reason"]
 
 
+async def test_a_name_in_two_places_is_linked_by_a_code_action(neovim, repository):
+    for name in ("one.py", "two.py"):
+        (repository / name).write_text("def settle():\n    return 1\n")
+    await neovim.start(repository)
+    await neovim.indexed(files=4)
+    await neovim.capture("`settle` is slow")
+    neovim.open(repository / "one.py")
+    titles = {one["title"]: one["command"] for one in await neovim.actions(repository / "one.py", 0, 5)}
+    for title, here in (
+        ("Not about settle(): `settle` is slow", []),
+        ("Link to settle(): `settle` is slow", [False]),
+    ):
+        command = titles[title]
+        answer = await neovim.run(command["command"].removeprefix("mnemolens."), *command["arguments"])
+        found = [link["candidate"] for link in answer["links"] if link["target"]["id"] == "one.py::settle"]
+        assert found == here
+
+
 async def test_a_file_that_is_gone_has_no_code_actions(ready, repository):
     assert await ready.actions(repository / "gone.py", 0, 0) == []

@@ -17,6 +17,10 @@ from mnemolens.store.merge import MergedState
 
 MAX_ASTRAY = 5
 """Memories without their code that are offered in one file; the list has all of them."""
+MAX_OFFERED = 3
+"""Memories that may mean a place, as they name it and others alike, that are offered there."""
+_MAX_NAMING = 500
+"""Memories with one name that are looked at: a name in more says nothing."""
 
 
 class Actions:
@@ -46,6 +50,7 @@ class Actions:
             *(act for one in ranked for act in self._repairs(one, key)),
             *(act for memory in self._astray(key.file, now) for act in self._places(memory)),
             *(act for one in ranked for act in _always(one.view)),
+            *(act for memory in self._undecided(key, now) for act in self._choices(memory, key)),
         )
 
     def _repairs(self, ranked: RankedMemory, key: SymbolKey) -> Iterator[ActionView]:
@@ -60,12 +65,27 @@ class Actions:
 
     def _astray(self, file: str, now: datetime) -> list[Memory]:
         found = (self._state.memory(one) for one in sorted(self._links.astray(file)))
-        present = [
-            memory
-            for memory in found
-            if memory is not None and memory.status != "forgotten" and not is_expired(memory, now)
-        ]
+        present = [memory for memory in found if memory is not None and _is_shown(memory, now)]
         return present[:MAX_ASTRAY]
+
+    def _undecided(self, key: SymbolKey, now: datetime) -> list[Memory]:
+        """The memories whose text may mean this symbol, or another of that name."""
+        naming = self._links.memories_touched("", (key.name,), ()) if key.qualname else set()
+        if len(naming) > _MAX_NAMING:
+            return []
+        offered = [
+            memory
+            for one in sorted(naming)
+            if (memory := self._state.memory(one)) is not None
+            and _is_shown(memory, now)
+            and any(link.candidate and link.target == key for link in self._links.links_of(one))
+        ]
+        return offered[-MAX_OFFERED:]
+
+    def _choices(self, memory: Memory, key: SymbolKey) -> Iterator[ActionView]:
+        label = self._show.place(key).label
+        yield ActionView(f"Link to {label}: {memory.title}", "link", memory.id)
+        yield ActionView(f"Not about {label}: {memory.title}", "unlink", memory.id)
 
     def _places(self, memory: Memory) -> Iterator[ActionView]:
         yield ActionView(f"Re-anchor here: {memory.title}", "reanchor", memory.id, repairs=True)
@@ -74,6 +94,10 @@ class Actions:
             if place.range is not None:
                 title = f"Move to {place.label} in {place.file}: {memory.title}"
                 yield ActionView(title, "reanchor", memory.id, place, repairs=True)
+
+
+def _is_shown(memory: Memory, now: datetime) -> bool:
+    return memory.status != "forgotten" and not is_expired(memory, now)
 
 
 def _when_due(memory: Memory) -> Iterator[ActionView]:

@@ -79,7 +79,7 @@ def _action(params: types.CodeActionParams, place: Place, action: ActionView) ->
     argument: dict[str, object] = {"id": action.memory_id}
     if action.candidate is not None:
         argument |= {"candidate": action.candidate.id, "root": place.root}
-    elif action.act == "reanchor":
+    elif action.act in {"reanchor", "link", "unlink"}:
         argument |= {"uri": params.text_document.uri, "position": _json(params.range.start)}
     else:
         argument["root"] = place.root
