@@ -29,7 +29,12 @@ from measure import Figure, figure, say, show
 from test_labelled import HELD_OUT, Labelled, Score, indexed, links, scored
 
 from mnemolens.core.settings import Settings
+from mnemolens.core.symbols import SymbolKey
+from mnemolens.core.text import TextChange
+from mnemolens.engine.loading import bulk_load
+from mnemolens.engine.requests import CaptureRequest
 from mnemolens.engine.workspace import Workspace
+from mnemolens.engine.write import Write
 from mnemolens.linking import match
 
 ROLES = (
@@ -254,6 +259,42 @@ def speed_figures(scratch: Path, functions: int) -> list[Figure]:
     return found
 
 
+def relinking_figures(scratch: Path, memories: int) -> list[Figure]:
+    """What a function costs that is typed into a file, where one old memory of this many names it.
+
+    From the change of the text until the links of the memory are known: the file is parsed, its names are
+    looked up in the index from names to memories, and the memories found are derived anew.
+    """
+    scratch.mkdir(parents=True)
+    (scratch / "shop.py").write_text("def first():\n    return 1\n")
+    workspace = Workspace.open(scratch, Settings())
+    workspace.survey()
+    requests = (
+        CaptureRequest(f"`charge_{number}` must wait for settle_{number}() and for the ledger to close")
+        for number in range(memories)
+    )
+    events = [event for one in requests for event in workspace.capture(one, NOW).events]
+    with bulk_load():
+        workspace.commit_sync(Write(tuple(events), lambda: None))
+    workspace.open_document("shop.py", "python", (scratch / "shop.py").read_text())
+    numbers = iter(range(memories // 3, memories, memories // 100))
+    links = workspace._links
+
+    def new_function() -> None:
+        number = next(numbers)
+        text = f"def first():\n    return 1\n\n\ndef charge_{number}():\n    return {number}\n"
+        workspace.change_document("shop.py", [TextChange(text)], NOW)
+        workspace.save_document("shop.py")
+        (found,) = links.on_symbol(SymbolKey("shop.py", f"charge_{number}")).values()
+        assert found.relevance >= 0.5, found
+
+    new_function()
+    taken = processor(new_function, 30)
+    workspace.close()
+    name = f"a new function finds its memory of {memories:,}"
+    return [figure("linking anew", name, taken, 10.0)]
+
+
 def processor(work: Callable[[], object], times: int) -> list[float]:
     """Milliseconds of processor time: what others do on this machine does not count."""
     taken = []
@@ -276,6 +317,9 @@ def measure(*, quick: bool, misses: list[str] | None = None) -> list[Figure]:
         for functions in (1_000, 10_000) if quick else (1_000, 10_000, 100_000):
             say(f"linking: {functions} functions")
             found += speed_figures(scratch / str(functions), functions)
+        memories = 20_000 if quick else 100_000
+        say(f"linking: {memories} memories")
+        found += relinking_figures(scratch / "relinking", memories)
     return found
 
 

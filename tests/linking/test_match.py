@@ -296,6 +296,50 @@ def test_a_megabyte_that_names_much(listed):
     assert 0 < len(found) <= 200
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\U0001f600",
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+        "\x00\x1b[31m\x07",
+        "\ufeff",
+        "\u202e",
+        "`\x00`",
+        "`\U0001f600`()",
+    ],
+)
+def test_a_note_of_signs_means_nothing(listed, text):
+    assert match(text, text, {"file": text}, listed(SHOP)) == ()
+    assert names_in(text) <= {text.strip("`()")}
+
+
+def test_a_name_beside_signs_is_still_read(listed):
+    found = match("", "\x00\U0001f600charge()\U0001f600\x1b", {}, listed(SHOP))
+    assert [m.target.id for m in found] == ["src/pay.py::charge"]
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*b", "(.*a){20}", "((a*)*)*c", "a{0,600}a{0,600}b"])
+def test_a_pattern_that_would_run_for_ever_elsewhere_is_done_at_once(listed, pattern):
+    """With backtracking each would take longer than the whole run."""
+    rules = (Rule(pattern, "symbol", 0.8),)
+    found = match("", "charge() " + "a" * 15_000 + "!", {}, listed(SHOP), rules=rules)
+    assert "src/pay.py::charge" in by_id(found)
+
+
+@pytest.mark.parametrize("pattern", ["", "x*", "(y)?", "()", r"\b"])
+def test_a_pattern_that_matches_nothing_at_all_names_nothing(listed, pattern):
+    found = match("", "see charge()", {}, listed(SHOP), rules=(Rule(pattern, "symbol", 0.8),))
+    assert list(by_id(found)) == ["src/pay.py::charge"]
+
+
+def test_ten_thousand_places_of_one_name_and_as_many_mentions(listed):
+    code = listed({f"src/m{n}.py::C{n}.run_all": "method" for n in range(10_000)})
+    assert match("", "`run_all` " * 10_000, {}, code) == ()
+    found = match("", "`run_all` in src/m7.py " + "`run_all` " * 10_000, {}, code)
+    assert "src/m7.py::C7.run_all" in by_id(found)
+    assert len(by_id(match("", "C7.run_all " * 10_000, {}, code))) <= 8
+
+
 RECEIVERS = {
     "shop/requests.py::FixtureRequest": "class",
     "shop/requests.py::FixtureRequest.getvalue": "method",

@@ -186,7 +186,7 @@ def test_huge_texts_are_bounded():
     [
         *("a", "a.", "a/", "`", "` `` ```", "[", "[a](b", "at a ", "at a (b", 'File "', "import { a ", "a@"),
         *("a@b.", "a:", "\\", "```\n", "\n \n", "_", "f(", "a#b", ":a:`b`", "from a import b,", "http"),
-        *("1a.py", "::a", "<a"),
+        *("1a.py", "::a", "<a", "(*a", "(a *", "func (", "func (a A[", "func (a *A) b("),
     ],
 )
 def test_a_megabyte_of_anything_is_read_to_its_end(piece):

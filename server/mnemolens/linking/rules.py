@@ -30,4 +30,6 @@ def found_by(rules: tuple[Rule, ...], field: str, text: str) -> Iterator[Mention
 def _compiled(pattern: str) -> Any:
     import re2  # only where a project has rules
 
-    return re2.compile(pattern)
+    options = re2.Options()
+    options.log_errors = False  # to standard error
+    return re2.compile(pattern, options=options)
