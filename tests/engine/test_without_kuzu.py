@@ -112,3 +112,9 @@ def test_everything_else_works(folder, tmp_path):
     again = folder.restart()
     folder.run(started(folder))
     assert again.list(ListRequest(), folder.now).total == 2
+
+
+def test_the_status_says_so_before_anybody_asked(absent, tmp_path):
+    folder = Folder(tmp_path / "unasked", FILES)
+    assert folder.workspace.status().graph == GraphState("off", None, absent)
+    folder.close()

@@ -32,7 +32,11 @@ class KeptGraph:
     def state(self) -> GraphState:
         """The graph in words, for the status."""
         if self._sync is None:
-            return GraphState("off", None, "it is built when it is first asked")
+            from mnemolens.store.graph import MISSING, is_installed
+
+            return GraphState(
+                "off", None, "it is built when it is first asked" if is_installed() else MISSING
+            )
         return self._sync.state
 
     def keep(self) -> None:

@@ -34,6 +34,7 @@ _T = TypeVar("_T")
 
 QUERY_SECONDS: Final = 5.0
 MAX_ROWS: Final = 1000
+MISSING: Final = "kuzu is not installed"
 _MAX_LOSSES: Final = 3
 _PORTION: Final = 400
 """Rows handed to the process at a time: few, so that nobody waits for the interpreter."""
@@ -174,8 +175,8 @@ class GraphStore:
     def _open(self) -> None:
         if self._slot is not None or self.is_off:
             return
-        if not _is_installed():
-            self._missing("kuzu is not installed")
+        if not is_installed():
+            self._missing(MISSING)
             return
         sweep(self._folder.parent, self._clock.now())
         try:
@@ -363,7 +364,7 @@ def _say_once(reason: str) -> None:
     log.info("no graph is kept: %s; everything but Cypher works", reason)
 
 
-def _is_installed() -> bool:
+def is_installed() -> bool:
     """Whether kuzu can be imported, without doing so."""
     try:
         return importlib.util.find_spec("kuzu") is not None
