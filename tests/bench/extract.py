@@ -1,6 +1,6 @@
 """How fast a folder is extracted from nothing, on one core.
 
-Usage: python tests/bench/extract.py FOLDER [LANGUAGE EXTENSION…]
+Usage: python tests/bench/extract.py FOLDER
 """
 
 import pathlib
@@ -26,7 +26,7 @@ def main(folder):
     for language, raw in sources:
         at = process_time()
         source = parseable(raw)
-        tree = language.parser().parse(source)
+        tree = language.parse(source)
         parsed = process_time()
         units = Walk(language, source).module(tree.root_node)
         read = process_time()

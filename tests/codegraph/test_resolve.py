@@ -791,3 +791,95 @@ TYPED = {
 def test_python_types_that_the_text_tells(name):
     source, expected = TYPED[name]
     check(SHOP + source, expected)
+
+
+TS_SHOP = """\
+class Base { open() {} }
+class Shop extends Base { pay(): Till { return new Till(); } later(): Promise<Till> { return wait(); } }
+class Till { ring() {} }
+interface Open { till: Till; shut(): Shop }
+"""
+
+TS_TYPED = {
+    "a declared parameter": ("function f(shop: Shop) { shop.pa$0y(); }", "class main.ts::Shop.pay"),
+    "null besides": ("function f(shop: Shop | null) { shop.pa$0y(); }", "class main.ts::Shop.pay"),
+    "one of two types": ("function f(shop: Shop | Till) { shop.pa$0y(); }", None),
+    "an array of them": ("function f(shop: Shop[]) { shop.pa$0y(); }", None),
+    "made by new": ("const shop = new Shop(); shop.pa$0y();", "class main.ts::Shop.pay"),
+    "made and called at once": ("new Shop().pa$0y();", "class main.ts::Shop.pay"),
+    "a base class's member": ("function f(shop: Shop) { shop.op$0en(); }", "class main.ts::Base.open"),
+    "what a method returns": ("function f(shop: Shop) { shop.pay().ri$0ng(); }", "class main.ts::Till.ring"),
+    "what a promise brings": (
+        "async function f(shop: Shop) { const t = await shop.later(); t.ri$0ng(); }",
+        "class main.ts::Till.ring",
+    ),
+    "an interface's property": ("function f(o: Open) { o.till.ri$0ng(); }", "class main.ts::Till.ring"),
+    "what an interface's method returns": (
+        "function f(o: Open) { o.shut().pa$0y(); }",
+        "class main.ts::Shop.pay",
+    ),
+    "a field of this": ("class A { shop: Shop; f() { this.shop.pa$0y(); } }", "class main.ts::Shop.pay"),
+    "a made field of this": (
+        "class A { s = new Shop(); f() { this.s.pa$0y(); } }",
+        "class main.ts::Shop.pay",
+    ),
+    "a parameter that is a field": (
+        "class A { constructor(private shop: Shop) {} f() { this.shop.pa$0y(); } }",
+        "class main.ts::Shop.pay",
+    ),
+    "a field that a base class has": (
+        "class A { shop: Shop; } class B extends A { f() { this.shop.pa$0y(); } }",
+        "class main.ts::Shop.pay",
+    ),
+    "a base class's method through this": (
+        "class A extends Shop { f() { this.op$0en(); } }",
+        "self main.ts::Base.open",
+    ),
+    "a type parameter with a bound": (
+        "function f<T extends Shop>(shop: T) { shop.pa$0y(); }",
+        "class main.ts::Shop.pay",
+    ),
+    "a type parameter of that name": ("function f<Shop>(shop: Shop) { shop.pa$0y(); }", None),
+    # To the compiler a variable is of its first value's type, whatever is assigned to it later.
+    "a second value": (
+        "class Other { pay() {} } function f(a) { let s = new Shop(); s = new Other(); s.pa$0y(); }",
+        "class main.ts::Shop.pay",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TS_TYPED)
+def test_typescript_types_that_the_text_tells(name):
+    source, expected = TS_TYPED[name]
+    check(TS_SHOP + source, expected, default="main.ts")
+
+
+BARREL = """\
+#- /shop/till.ts
+export class Base { open() {} }
+export class Till extends Base { ring() {} }
+export default function pay() {}
+#- /shop/index.ts
+export * from './till';
+export { Till as Desk, default as payNow } from './till';
+export * as all from './till';
+#- /main.ts
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import { Till } from './shop'; new Ti$0ll();", "import shop/till.ts::Till"),
+        ("import { Desk } from './shop'; new De$0sk();", "import shop/till.ts::Till"),
+        ("import { Desk as D } from './shop'; new D$0();", "import shop/till.ts::Till"),
+        ("import { payNow } from './shop'; pay$0Now();", "import shop/till.ts::pay"),
+        ("import * as shop from './shop'; shop.Ti$0ll;", "import shop/till.ts::Till"),
+        ("import { Desk } from './shop'; (d: Desk) => d.ri$0ng();", "class shop/till.ts::Till.ring"),
+        ("import { Desk } from './shop'; class A extends Desk { f() { this.op$0en(); } }",
+         "self shop/till.ts::Base.open"),
+        ("import { none } from './shop'; no$0ne();", None),
+    ],
+)  # fmt: skip
+def test_typescript_through_a_barrel(source, expected):
+    check(BARREL + source, expected)

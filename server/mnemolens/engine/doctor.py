@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from mnemolens.codegraph.extract import EXTRACTOR_VERSION
+from mnemolens.codegraph.languages import language_of
 from mnemolens.core.clock import Clock
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Memory
@@ -19,9 +21,12 @@ from mnemolens.store.journal import Journal
 from mnemolens.store.layout import Layout
 from mnemolens.store.locks import locks_trusted
 from mnemolens.store.opened import OpenedFolder
-from mnemolens.store.symbols import SymbolCache
+from mnemolens.store.symbols import Stamp, SymbolCache, SymbolsKey
 
 Level = Literal["fine", "repaired", "note", "trouble"]
+
+_NAMED = 5
+"""So many files that could be read only in part are told by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,7 @@ class Finding:
     """One thing that was looked at.
 
     Attributes:
-        part: "journal", "store", "documents" or "cache".
+        part: "journal", "store", "documents", "cache" or "code".
         level: "trouble" where the user has to act.
         text: what it is and, where something is to be done, what.
     """
@@ -152,7 +157,8 @@ def _cache(layout: Layout, clock: Clock) -> Iterator[Finding]:
     cache = SymbolCache(file, clock)
     try:
         cache.check()
-        known = len(cache.get_stamps(os.fspath(layout.top)))
+        stamps = cache.get_stamps(os.fspath(layout.top))
+        broken = _partial(cache, stamps)
     finally:
         cache.close()
     if cache.trouble is not None:
@@ -161,7 +167,25 @@ def _cache(layout: Layout, clock: Clock) -> Iterator[Finding]:
         yield Finding("cache", "repaired", f"{file} was damaged: set aside as {aside.name} and begun anew")
     else:
         size = file.stat().st_size / 2**20
-        yield Finding("cache", "fine", f"{_counted(known, 'file')} of this folder in {file} ({size:.1f} MB)")
+        known = _counted(len(stamps), "file")
+        yield Finding("cache", "fine", f"{known} of this folder in {file} ({size:.1f} MB)")
+    if broken:
+        more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
+        text = (
+            f"{_counted(len(broken), 'file')} could be read only in part: {', '.join(broken[:_NAMED])}{more}"
+        )
+        yield Finding("code", "note", text)
+
+
+def _partial(cache: SymbolCache, stamps: Mapping[str, Stamp]) -> list[str]:
+    """Files with syntax errors (or with syntax that the grammar does not know), by what the cache has."""
+    keys = {
+        file: SymbolsKey(stamp.hash, language.name, EXTRACTOR_VERSION)
+        for file, stamp in stamps.items()
+        if (language := language_of(file)) is not None
+    }
+    found = cache.get_many(set(keys.values()))
+    return sorted(file for file, key in keys.items() if key in found and found[key].partial)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
