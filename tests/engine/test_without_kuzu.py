@@ -80,7 +80,7 @@ def test_everything_else_works(folder, tmp_path):
     folder.open("pay.py")
     one = folder.remember("Ask Ana first", "pay.py", "refund", session_id="s")
     two = folder.remember("charge() double-charges", type="episodic")
-    assert folder.titles("pay.py", "refund") == ["Ask Ana first"]
+    assert folder.titles("pay.py", "refund") == ["Ask Ana first", "charge() double-charges"]  # it calls it
     assert folder.lenses("pay.py") == {1: "1 memory", 5: "1 memory"}
     assert [
         found.view.memory.id for found in workspace.recall(RecallRequest("ana"), folder.now).memories

@@ -150,6 +150,14 @@ class TestSweep:
         assert alive.file.parent.exists()
         alive.release()
 
+    @pytest.mark.usefixtures("temporary")
+    def test_after_a_purge_no_dead_process_keeps_a_temporary_file(self, tmp_path):
+        dead, alive = temporary_slot("x"), temporary_slot("x")
+        dead.lock.release()
+        clear_free(tmp_path / "graphs")
+        assert (dead.file.parent.exists(), alive.file.parent.exists()) == (False, True)
+        alive.release()
+
     def test_after_a_purge_no_free_slot_keeps_its_file(self, tmp_path):
         free, held = take_slot(tmp_path / "graphs" / "a"), take_slot(tmp_path / "graphs" / "b")
         for slot in (free, held):

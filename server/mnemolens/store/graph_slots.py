@@ -141,10 +141,7 @@ def sweep(graphs: Path, now: datetime) -> None:
         for folder in graphs.iterdir():
             with suppress(OSError):
                 folder.rmdir()  # only an empty one goes
-    day_ago = (now - timedelta(days=1)).timestamp()
-    with suppress(OSError):
-        for lock in Path(tempfile.gettempdir()).glob(f"{_TEMPORARY}*/0.lock"):
-            _sweep_temporary(lock, day_ago)
+    _sweep_temporaries((now - timedelta(days=1)).timestamp())
 
 
 def clear_free(graphs: Path) -> None:
@@ -152,6 +149,7 @@ def clear_free(graphs: Path) -> None:
     with suppress(OSError):
         for lock in graphs.glob("*/*.lock"):
             _sweep_slot(lock, float("inf"))
+    _sweep_temporaries(float("inf"))
 
 
 def _sweep_slot(lock: Path, oldest: float) -> None:
@@ -163,6 +161,12 @@ def _sweep_slot(lock: Path, oldest: float) -> None:
             with held:
                 Slot(int(lock.stem), lock.with_suffix(".kuzu"), held).clear()
                 lock.unlink(missing_ok=True)
+
+
+def _sweep_temporaries(oldest: float) -> None:
+    with suppress(OSError):
+        for lock in Path(tempfile.gettempdir()).glob(f"{_TEMPORARY}*/0.lock"):
+            _sweep_temporary(lock, oldest)
 
 
 def _sweep_temporary(lock: Path, oldest: float) -> None:
