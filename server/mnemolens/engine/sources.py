@@ -154,7 +154,10 @@ class Sources:
             for file, symbols in batch:
                 indexed.add(file)
                 if file not in self._documents:
-                    self._index(file, symbols)
+                    # What is equal stays the same object: else both would be kept, each by somebody.
+                    known = self._code.index.get(file)
+                    same = known is not None and known == symbols and known.ranges == symbols.ranges
+                    self._index(file, known if same else symbols)
 
         report = await self.indexer.run(put, progress, fresh=rebuild)
         slices = Slices()
