@@ -2,10 +2,10 @@
 
 Usage: python tests/bench/linking.py [--quick] [--misses]
 
-Two truths: notes labelled over real packages and a made project (`tests/linking/test_labelled.py` says
-which of them nothing was tuned on), and the Sphinx roles that authors wrote into docstrings, whose targets
-Python finds by importing them. Packages are those of this environment. Shares are told as what is wrong and
-what is missed, so that less is better as everywhere.
+Two truths: notes labelled over real packages and a made project (`tests/linking/test_labelled.py` says what
+was tuned on them), and the Sphinx roles that authors wrote into docstrings, whose targets Python finds by
+importing them. Packages are those of this environment. Shares are told as what is wrong and what is missed,
+so that less is better as everywhere.
 """
 
 import argparse
@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "linking"))
 
 from made import function_name, make_project
 from measure import Figure, figure, say, show
-from test_labelled import HELD_OUT, Labelled, Score, indexed, links, scored
+from test_labelled import LATER, Labelled, Score, indexed, links, scored
 
 from mnemolens.core.settings import Settings
 from mnemolens.core.symbols import SymbolKey
@@ -183,15 +183,15 @@ def plainly(paragraph: str) -> str:
 
 
 def labelled_figures(scratch: Path, misses: list[str]) -> list[Figure]:
-    """The labelled notes, each half of them, by what was tuned on it."""
+    """The labelled notes: pytest's, and each half of the later ones."""
     scores: dict[str, Score] = {}
-    for name in ("pytest", *HELD_OUT):
+    for name in ("pytest", *LATER):
         labelled = Labelled.read(name)
         if not labelled.is_installed:
             continue
         workspace = labelled.index(scratch / name)
-        held = name in HELD_OUT
-        halves = ("other notes, tuned on", "other notes, held out") if held else ("notes over pytest",) * 2
+        later = name in LATER
+        halves = ("later notes, even", "later notes, odd") if later else ("notes over pytest",) * 2
         for half, title in enumerate(halves):
             scored(workspace, labelled.notes[half::2], scores.setdefault(title, Score()))
         workspace.close()

@@ -1,8 +1,10 @@
 """Links of notes over real packages and a made project, labelled before the matcher was tuned on any of them.
 
 Of pytest's 130 notes both halves have been looked at since. The others were labelled, then measured with the
-matcher as it was tuned for pytest; then it was tuned at their even positions only: those at odd ones
-are held out. A link counts without its ordinal. The labels hold for one release of a package: with another
+matcher as it was tuned for pytest: precision .951, recall .970. Then it was tuned by those at even positions,
+with the misses at odd ones in sight: for a figure that nothing was tuned on, label others.
+
+A link counts without its ordinal. The labels hold for one release of a package: with another
 there is nothing to compare with.
 """
 
@@ -21,8 +23,8 @@ from mnemolens.engine.requests import CaptureRequest
 from mnemolens.engine.workspace import Workspace
 
 DATA = Path(__file__).parents[1] / "data/linking"
-HELD_OUT = ("rich", "hypothesis", "webshop")
-"""Sets whose odd positions nothing was tuned on; the last is a project that lies beside the notes."""
+LATER = ("rich", "hypothesis", "webshop")
+"""Sets that were labelled before the matcher was tuned on them; the last is a project beside the notes."""
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 
@@ -135,7 +137,7 @@ def over(tmp_path_factory):
         workspace.close()
 
 
-@pytest.mark.parametrize("name", ["pytest", *HELD_OUT])
+@pytest.mark.parametrize("name", ["pytest", *LATER])
 def test_labels_are_of_code_that_exists(over, name):
     notes, workspace = over(name)
     known = {(place.key.file, place.key.qualname) for place in workspace.symbols()}
@@ -159,7 +161,7 @@ def test_notes_over_pytest_are_linked_as_a_reader_would(over, half):
 @pytest.mark.parametrize("half", [0, 1], ids=["even", "odd"])
 def test_notes_over_other_projects_are_linked_as_a_reader_would(over, half):
     score = Score()
-    for name in HELD_OUT:
+    for name in LATER:
         notes, workspace = over(name)
         scored(workspace, notes.notes[half::2], score)
     assert score.precision >= 0.95, score.details
