@@ -35,6 +35,9 @@ OF_A_TWIN = ", of a twin"
 RELATED = 0.5
 """Likeness from which a function that is put in a deleted one's place is no unrelated one."""
 
+_NEVER_RENAMED = frozenset({"constructor", "__init__", "init", "main"})
+"""Names that the language gives, so that nobody changes or takes them elsewhere."""
+
 _TOKEN = re.compile(rb"[A-Za-z0-9_$]+|[^\sA-Za-z0-9_$]")
 _ABOVE = (b"@", b"#", b"//", b"/*", b"*")
 _OPEN = (b":", b"{", b"(", b"[", b",", b"=", b"\\", b"=>", b"|", b"&", b"+", b"?", b".", b"||", b"&&")
@@ -125,6 +128,8 @@ class Corpus:
             if place.definition.end.column == 0:
                 last -= 1
             if symbol.kind not in FUNCTION_KINDS or last - head < 2 or symbol.token_count < LEAST_TOKENS:
+                continue
+            if symbol.qualname.rpartition(".")[2] in _NEVER_RENAMED:
                 continue
             parent = symbols.symbols[symbol.parent] if symbol.parent >= 0 else None
             if parent is not None and parent.kind in FUNCTION_KINDS:

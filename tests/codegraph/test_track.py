@@ -242,6 +242,16 @@ class Shop:
 """
 
 
+def test_a_declaration_is_known_by_its_head_in_its_place():
+    before = """#- /api.ts
+interface Orders {
+    load(id: string, options: { retry: number; timeout: number }, signal?: AbortSignal): Promise<Order>;
+}
+"""
+    found = followed(before, before.replace("load", "fetchOne"))
+    assert told(found["api.ts::Orders.load"]) == ("renamed", "api.ts::Orders.fetchOne")
+
+
 def test_definitions_of_one_name_are_told_apart_by_their_text():
     getter = PROPERTY.replace(
         PROPERTY[PROPERTY.index("    @property") : PROPERTY.index("    @name.setter")], ""

@@ -387,7 +387,11 @@ class _Tracking:
         """Whether a like body says anything: it is long or a whole file, or the name or the place agrees."""
         if old.kind == "file" or body_tokens(new) >= SHORT_BODY or old.key.name == new.key.name:
             return True
-        return place_of(old.key) == place_of(new.key) and any(self.beside(old, new))
+        if place_of(old.key) != place_of(new.key):
+            return False
+        # A declaration is all head: in its place it is known by that.
+        alike = new.token_count >= 2 * SHORT_BODY and _same_full(old, new)
+        return alike or any(self.beside(old, new))
 
     def agreement(self, old: Known, new: Known) -> tuple[int, ...]:
         """How well the places of two agree: name, parent, its name, path, neighbours, in this order."""
