@@ -85,6 +85,7 @@ class Typing:
         """All that was typed is undone."""
         text = self.document.text
         self.document.apply([self._as_sent(text, 0, len(text), self.whole.decode())])
+        self.tracked = []  # all of it was typed over
         self._settle()
         assert not self.begins_whole or not self.document.symbols.partial
         self.check()

@@ -70,6 +70,8 @@ def _type_named(annotation: Node | None) -> str | None:
     if annotation is None or annotation.end_byte - annotation.start_byte > 200:
         return None
     text = text_of(annotation).strip("\"' ")
+    if text.isascii() and text.isidentifier():  # most are: no expression need look at them
+        return text if text not in _PLAIN else None
     if "|" in text:
         rest = [part.strip() for part in text.split("|") if part.strip() != "None"]
         text = rest[0] if len(rest) == 1 else ""

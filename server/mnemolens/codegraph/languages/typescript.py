@@ -26,6 +26,8 @@ from mnemolens.core.symbols import Branch, SymbolKind
 _FUNCTIONS = frozenset(
     {"arrow_function", "function_expression", "generator_function", "function", "function_declaration"}
 )
+_NAMING = _FUNCTIONS | {"class", "object"}
+"""Values that make of a name a symbol or a scope."""
 _WRAPPERS = frozenset(
     {
         "parenthesized_expression",
@@ -96,6 +98,8 @@ def _type_named(annotation: Node | None) -> str | None:
     if annotation is None or annotation.end_byte - annotation.start_byte > 200:
         return None
     text = text_of(annotation).removeprefix(":").strip()
+    if text.isascii() and text.isidentifier():  # most are: no expression need look at them
+        return text if text not in _PLAIN else None
     for _ in range(2):
         if "|" in text and "<" not in text:
             rest = [part.strip() for part in text.split("|") if part.strip() not in _NOTHING]
@@ -441,7 +445,7 @@ def _visit_assigned(node: Node, facts: Facts) -> None:
 def _visit_field(node: Node, facts: Facts) -> None:
     """A class's field that is no function: it hides what base classes have under its name."""
     value, name = _value_of(node), _property_name(_target_of(node))
-    if name and (value is None or value.type not in _FUNCTIONS | {"class", "object"}):
+    if name and (value is None or value.type not in _NAMING):
         facts.bound.add(name)
         facts.say(name, _type_named(node.child_by_field_name("type")), _value_named(value))
 
