@@ -12,7 +12,7 @@ from mnemolens.codegraph.resolve import resolve_call
 from mnemolens.core.symbols import Call, FileSymbols, SymbolKey
 
 MAX_FILES: Final = 400
-"""Files that are remembered; with more of them all are made anew."""
+"""Files that are remembered; one more, and the one that was read first is forgotten."""
 
 
 class _Calls(NamedTuple):
@@ -77,10 +77,11 @@ class CallTables:
         known = self._files.get(file)
         if known is not None and known.symbols is symbols:
             return known
-        if len(self._files) >= MAX_FILES:
-            self._files.clear()
         if symbols is None:
+            self._files.pop(file, None)
             return _NONE
+        if len(self._files) >= MAX_FILES and known is None:
+            del self._files[next(iter(self._files))]
         made = self._files[file] = _read(symbols)
         return made
 
