@@ -354,7 +354,8 @@ class ActionView(NamedTuple):
     """One thing that can be done here with one memory.
 
     Attributes:
-        act: "confirm", "reanchor", "undoMove", "forget", "open", "done", "snooze", "notNow", "link" or "unlink".
+        act: "confirm", "reanchor", "undoMove", "forget", "open", "done", "snooze", "notNow",
+            "link" or "unlink".
         candidate: for "reanchor" the place to put it on; None for where the cursor is.
         repairs: whether something is wrong, so that the user is told unasked.
     """
