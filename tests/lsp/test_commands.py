@@ -280,13 +280,13 @@ async def test_code_actions(editor, repository):
     }
     assert titles["Forget memory: a note"]["command"] == "mnemolens.memory.forget"
     if options:
-        command = titles["Remember something about `charge()`"]
+        command = titles["Remember something about charge()"]
         assert (command["command"], command["arguments"]) == (
             "mnemolens.capture",
             [{"uri": uri(billing), "position": {"line": 3, "character": 4}}],
         )
     else:
-        command = titles["Remember the selected text on `charge()`"]
+        command = titles["Remember the selected text on charge()"]
         answer = await editor.run(command["command"].removeprefix("mnemolens."), *command["arguments"])
         assert answer["memory"]["content"] == "charge"
         assert [link["target"]["id"] for link in answer["links"]] == ["billing.py::charge"]

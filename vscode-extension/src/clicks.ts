@@ -17,6 +17,9 @@ const DID: Readonly<Record<string, string>> = {
   [SERVER_COMMANDS.reanchor]: 'Attached here',
 };
 
+const LINKED = 'Linked here';
+const UNLINKED = 'Not linked here any more';
+
 interface Argument {
   ids?: unknown;
   root?: unknown;
@@ -52,10 +55,12 @@ export class Clicks {
 
   private tell(command: string, argument: object, memory: Memory | undefined, root: { root?: string }): void {
     const did = DID[command];
-    if (command === SERVER_COMMANDS.link) {
-      this.undo.offer('Linked here', async () => {
-        await this.server.run(SERVER_COMMANDS.unlink, argument);
-        return 'Not linked here any more';
+    const { link, unlink } = SERVER_COMMANDS;
+    if (command === link || command === unlink) {
+      const [said, opposite, taken] = command === link ? [LINKED, unlink, UNLINKED] : [UNLINKED, link, LINKED];
+      this.undo.offer(said, async () => {
+        await this.server.run(opposite, argument);
+        return taken;
       });
     } else if (command === SERVER_COMMANDS.refuse) {
       this.undo.say('Not offered here again');

@@ -16,8 +16,8 @@ import type { Run, RunResult } from './core/python';
 import { messageOf } from './messages';
 
 const DECLINED = 'declinedInstall';
-/** All wheels together: 13.8 MB for CPython 3.11 on Linux x64, more than half of it Kuzu. */
-const DOWNLOAD_MB = 15;
+/** All wheels together: 34 MB for CPython 3.11 on Linux x64, half of it numpy, a quarter Kuzu. */
+const DOWNLOAD_MB = 35;
 
 export class Installer {
   private readonly context: InstallContext;

@@ -380,6 +380,10 @@ describe('a click', () => {
     assert.equal(offered[0]?.text, 'Linked here');
     await offered[0].act();
     assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.unlink, argument: there });
+    await clicks.run(SERVER_COMMANDS.unlink, there);
+    assert.equal(offered[1]?.text, 'Not linked here any more');
+    await offered[1].act();
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.link, argument: there });
     await clicks.run(SERVER_COMMANDS.refuse, there);
     assert.deepEqual(said, ['Not offered here again']);
   });

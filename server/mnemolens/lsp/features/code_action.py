@@ -12,7 +12,7 @@ from mnemolens.lsp.folders import Place
 from mnemolens.lsp.language_server import MnemolensServer
 
 CAPTURE = "mnemolens.capture"
-REPAIR = "mnemolens.repair"
+REPAIR = "quickfix.mnemolens"  # editors show quick fixes first, and beside a hint
 MEMORY = "mnemolens.memory"
 
 MAX_SELECTED = 100_000
@@ -61,7 +61,7 @@ def _capture(
     label = place.workspace.target(place.file, span.start).label
     if ls.options.capture_command is not None:
         command = _command("Remember", ls.options.capture_command, {"uri": uri, "position": start})
-        yield types.CodeAction(f"Remember something about `{label}`", CAPTURE, command=command)
+        yield types.CodeAction(f"Remember something about {label}", CAPTURE, command=command)
         return
     selected = _selected(place, span)
     if selected.strip():
@@ -72,7 +72,7 @@ def _capture(
             "range": {"start": start, "end": _json(params.range.end)},
         }
         command = _command("Remember", "mnemolens.memory.capture", argument)
-        yield types.CodeAction(f"Remember the selected text on `{label}`", CAPTURE, command=command)
+        yield types.CodeAction(f"Remember the selected text on {label}", CAPTURE, command=command)
 
 
 def _action(params: types.CodeActionParams, place: Place, action: ActionView) -> types.CodeAction:
@@ -97,8 +97,8 @@ def _suggested(
         return
     argument = {"id": memory.id, "uri": params.text_document.uri, "position": _json(params.range.start)}
     for title, command in (
-        (f"Link here, as it may be about `{target.label}`: {memory.title}", "mnemolens.memory.link"),
-        (f"Not about `{target.label}`: {memory.title}", "mnemolens.suggestion.refuse"),
+        (f"Link here, as it may be about {target.label}: {memory.title}", "mnemolens.memory.link"),
+        (f"Not about {target.label}: {memory.title}", "mnemolens.suggestion.refuse"),
     ):
         yield types.CodeAction(title, MEMORY, command=_command(title, command, argument))
 
