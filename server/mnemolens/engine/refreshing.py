@@ -94,7 +94,8 @@ class Refreshing:
                     await asyncio.sleep(PAUSE_SECONDS)
                 else:
                     self._refresh_next()
-                    await slices.pause()
+                    if self._due:
+                        await slices.pause()
 
     def _refresh_next(self) -> None:
         memory_id = next(iter(self._due))
