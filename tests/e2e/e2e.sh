@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The end-to-end run: the wheel and the .vsix from dist/, installed as a user would, in the real VS Code workbench in a
 # headless browser, and in Neovim. One line a step, a count at the end; screenshots in build/e2e/screenshots.
-# `make e2e` builds dist/ first. Ends whatever it started, also when it fails.
+# `make e2e` builds dist/ first; E2E_ONLY="first again" runs only these phases of VS Code. Ends whatever it started, also when it fails.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -98,6 +98,7 @@ phase() {
 }
 # in_workbench NAME LIMIT PHASE QUERY: one start of workbench and browser.
 in_workbench() {
+  [[ -z ${E2E_ONLY:-} || " $E2E_ONLY " == *" $3 "* ]] || return 0
   start_workbench "$port" || { failed=1; echo "not ok $(($(steps_so_far) + 1)) - $1: no workbench" | tee -a "$results"; return 0; }
   phase "$1" "$2" "$node24" "$here/driver/editor.mjs" "$3" "http://127.0.0.1:$port/?$4"
   stop_workbench
@@ -117,12 +118,25 @@ check() {
 }
 
 in_workbench "VS Code: a first day" 360 first "folder=$E2E_FOLDER"
+# Overnight, while no editor runs: a command leaves a reminder, and git brings a renamed method.
+overnight() {
+  cd "$E2E_FOLDER"
+  cat > "$home/reminder.jsonl" <<'JSON'
+{"memory": {"content": "Count the shelves before the year ends.", "type": "prospective", "dueAt": "2026-01-02T08:00:00Z"}, "at": {"file": "shop/stock.py", "qualname": "Stock.ship"}}
+JSON
+  "$home/venv/bin/mnemolens" import "$home/reminder.jsonl"
+  sed -i.before 's/\bavailable(/in_stock(/' shop/stock.py
+  rm shop/stock.py.before
+  git commit -q -a -m "Say what it is"
+  cd "$clone"
+}
+check "overnight a command leaves a reminder, and git brings a renamed method" overnight
 in_workbench "VS Code: the next day" 120 again "folder=$E2E_FOLDER"
 in_workbench "VS Code: a linked worktree" 120 worktree "folder=$home/projects/shop-hotfix"
 in_workbench "VS Code: two folders" 120 folders "workspace=$home/projects/both.code-workspace"
 in_workbench "VS Code: what a project says already" 180 notes "folder=$E2E_NOTED"
 in_workbench "VS Code: a fresh clone of it" 90 reclone "folder=$home/projects/again/ledger"
-E2E_PYTHON=$home/venv/bin/python E2E_RESULTS=$results \
+[ -n "${E2E_ONLY:-}" ] || E2E_PYTHON=$home/venv/bin/python E2E_RESULTS=$results \
   phase "Neovim" 60 nvim --headless -u NONE -i NONE -n -c "luafile $here/nvim/check.lua"
 
 # A user's own installation: first with a setting that leads nowhere, then with none.
@@ -132,6 +146,7 @@ in_workbench "VS Code: a wrong interpreter" 90 wrong "folder=$E2E_FOLDER"
 echo '{}' > "$home/data/Machine/settings.json"
 in_workbench "VS Code: no server yet" 240 install "folder=$E2E_FOLDER"
 
+if [ -z "${E2E_ONLY:-}" ]; then
 echo "# make run"
 export RUN_HOME=$home/run
 wrong_folder() {
@@ -173,6 +188,7 @@ stops_when_told() {
 }
 check "make run stops when told to" stops_when_told
 run_pid=
+fi
 
 passed=$(grep -c '^ok ' "$results" || true)
 not_passed=$(grep -c '^not ok ' "$results" || true)

@@ -10,6 +10,8 @@ const FLAGS = [
   '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run',
   '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps',
 ];
+/** Milliseconds that anything may take: a machine that does much else is slow. */
+const PATIENCE = 30000;
 const LOCAL_PROTOCOLS = new Set(['data:', 'blob:', 'vscode-remote:', 'vscode-file:', 'about:']);
 
 /** The DOM holds no-break spaces where the text has spaces. */
@@ -19,6 +21,7 @@ export class Workbench {
   /** Opens a browser with a profile of its own; every request to another machine is refused and noted in `outside`. */
   static async launch({ profile, executable }) {
     const context = await chromium.launchPersistentContext(profile, {
+      permissions: ['clipboard-read', 'clipboard-write'],
       executablePath: executable, headless: true, args: FLAGS, viewport: { width: 1400, height: 1050 },
     });
     const page = context.pages()[0] ?? (await context.newPage());
@@ -33,7 +36,8 @@ export class Workbench {
       if (['error', 'warning'].includes(message.type())) workbench.log.push(`[${message.type()}] ${message.text()}`);
     });
     page.on('pageerror', (error) => workbench.log.push(`[pageerror] ${error.message}`));
-    page.setDefaultTimeout(15000);
+    page.setDefaultTimeout(PATIENCE);
+    page.setDefaultNavigationTimeout(2 * PATIENCE);
     return workbench;
   }
 
@@ -170,7 +174,7 @@ export class Workbench {
   }
 
   /** Hovers a word and returns the text of the hover that matches, its layout as lines. */
-  async hover(editor, lineText, word, pattern, timeout = 10000) {
+  async hover(editor, lineText, word, pattern, timeout = PATIENCE) {
     const deadline = Date.now() + timeout;
     let seen = '';
     do {
@@ -223,7 +227,7 @@ export class Workbench {
   }
 
   /** Waits until the lenses on screen are exactly these: {start of the line of code below: lens text}. */
-  async lensesAre(editor, expected, timeout = 15000) {
+  async lensesAre(editor, expected, timeout = PATIENCE) {
     let seen;
     await this.until(async () => {
       seen = await this.lenses(editor);
@@ -250,6 +254,21 @@ export class Workbench {
     await this.page.keyboard.press('Enter');
   }
 
+  /** Opens the menu of code actions at a 1-based line and column; answers the row that holds a text. */
+  async codeAction(path, line, column, text) {
+    const row = this.page.locator('.action-widget .monaco-list-row', { hasText: text }).first();
+    await this.until(async () => {
+      await this.openFile(path, line, column);
+      await this.page.keyboard.press('Control+.');
+      return row.waitFor({ timeout: 4000 }).then(() => true, () => this.page.keyboard.press('Escape'));
+    }, `a code action '${text}'`, 30000);
+    return row;
+  }
+
+  async clipboard() {
+    return this.page.evaluate(() => navigator.clipboard.readText());
+  }
+
   /** The titles that the palette offers for a text. */
   async paletteTitles(text) {
     await this.dismiss();
@@ -270,7 +289,7 @@ export class Workbench {
   // ---- waiting -----------------------------------------------------------------------------------------------
 
   /** Asks again and again until the answer is truthy, and returns it. */
-  async until(question, what, timeout = 15000) {
+  async until(question, what, timeout = PATIENCE) {
     const deadline = Date.now() + timeout;
     for (;;) {
       const answer = await question();
