@@ -420,7 +420,7 @@ def test_documents_name_no_place_of_one_machine():
 def test_the_server_opens_no_connection():
     """README's promise that nothing leaves the machine."""
     imported = set()
-    asks_servers = SERVER / "mnemolens" / "engine" / "embedders.py"  # those that the user chose, as README says
+    asks_servers = SERVER / "mnemolens" / "engine" / "embedders.py"  # those that the user chose
     for path in set(SERVER.rglob("*.py")) - {asks_servers}:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):

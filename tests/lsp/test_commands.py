@@ -29,7 +29,8 @@ async def test_what_is_advertised(ready):
             f"mnemolens.memory.{name}"
             for name in (
                 "capture", "preview", "get", "list", "update", "forget", "restore", "done", "access",
-                "due", "snooze", "notNow", "confirm", "undoMove", "reanchor", "link", "unlink", "open", "purge",
+                "due", "snooze", "notNow", "confirm", "undoMove", "reanchor", "link", "unlink", "open",
+                "purge",
             )
         ),
         "mnemolens.recall",
