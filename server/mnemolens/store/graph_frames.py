@@ -4,13 +4,30 @@ import pickle
 from typing import IO, Any
 
 
+class _Pieces:
+    """Takes what the pickler makes, 64 kB at a time.
+
+    Each call lets others have the interpreter lock, which `pickle.dumps` keeps until all is done:
+    60 ms for what a checkout changes.
+    """
+
+    def __init__(self) -> None:
+        self.written: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self.written.append(bytes(data))
+        return len(data)
+
+
 def write_frame(stream: IO[bytes], value: Any) -> None:
     """Writes one value, and flushes.
 
     Raises:
         OSError: the other side is gone.
     """
-    body = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    pieces = _Pieces()
+    pickle.Pickler(pieces, pickle.HIGHEST_PROTOCOL).dump(value)
+    body = b"".join(pieces.written)
     stream.write(len(body).to_bytes(4, "big") + body)
     stream.flush()
 
