@@ -341,7 +341,7 @@ class _Tracking:
             return True
         in_place = self.moved(place_of(old.key)) == place_of(new.key)
         most = (self.likeness(old, new) or 0.0) - (0.0 if in_place else APART)
-        around = (*self.pool.around(old, old.key.file), *self.pool.around(old, new.key.file))
+        around = self.pool.around(old, (old.key.file, new.key.file))
         others = (one for one in around if one.key != new.key and _same_sort(old, one))
         return all((self.likeness(old, one) or 0.0) <= most for one in others)
 

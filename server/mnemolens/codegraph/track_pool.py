@@ -4,6 +4,7 @@
 handful of old definitions can be looked for among a hundred thousand.
 """
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
@@ -30,6 +31,9 @@ _MOST_ALIKE = 16
 _MOST_LOOKED_THROUGH = 5_000
 """Definitions in changed files whose grams are asked for."""
 
+_MOST_AROUND = 16
+"""Definitions of about its length that another must stand out from."""
+
 _SIZE_RATIO = 3
 """A definition this much longer or shorter can't be half alike."""
 
@@ -43,7 +47,7 @@ class _ByGram:
 
     def __init__(self, definitions: Iterable[Known]) -> None:
         self._definitions = sorted(definitions, key=lambda known: known.key)
-        self._with_gram: dict[int, list[int]] = defaultdict(list)
+        self._with_gram: dict[int, int | list[int]] = {}  # most stand in one, and a list is dear
         self._named: dict[str, list[int]] = defaultdict(list)
         self._between: dict[tuple[str, tuple[str, str]], list[int]] = defaultdict(list)
         for at, known in enumerate(self._definitions):
@@ -53,11 +57,16 @@ class _ByGram:
             mask = _mask(len(grams))
             for gram in grams:
                 if not gram & mask:
-                    self._with_gram[gram].append(at)
+                    shelf = self._with_gram.setdefault(gram, at)
+                    if isinstance(shelf, list):
+                        shelf.append(at)
+                    elif shelf != at:
+                        self._with_gram[gram] = [shelf, at]
 
     def __call__(self, old: Known, _files: Collection[str]) -> Iterable[Known]:
         """The likeliest, by key."""
-        shelves = [shelf for gram in old.grams() if (shelf := self._with_gram.get(gram)) is not None]
+        found = [shelf for gram in old.grams() if (shelf := self._with_gram.get(gram)) is not None]
+        shelves = [shelf if isinstance(shelf, list) else [shelf] for shelf in found]
         shelves.sort(key=len)
         shared: Counter[int] = Counter()
         room = _MOST_COUNTED
@@ -92,6 +101,7 @@ class Listed:
         self._folders: dict[str, list[Known]] = defaultdict(list)
         self._full: dict[str, list[Known]] = defaultdict(list)
         self._body: dict[str, list[Known]] = defaultdict(list)
+        self._lengths: dict[str, list[int]] = {}
         self._whole: _ByGram | None = None
         for known in self._at.values():
             self._homonyms[known.key.file, known.key.qualname].append(known)
@@ -131,9 +141,17 @@ class Listed:
             self._whole = _ByGram(found)
         return self._whole
 
-    def around(self, old: Known, file: str) -> Iterable[Known]:
-        """Those in the folder of a file that are about as long as `old`."""
-        return _as_long(old, self._folders.get(file.rpartition("/")[0], ()))
+    def around(self, old: Known, files: Collection[str]) -> Iterator[Known]:
+        """Some in the folders of these files that are about as long as `old`."""
+        for folder in sorted({file.rpartition("/")[0] for file in files}):
+            here = self._folders.get(folder, [])
+            lengths = self._lengths.get(folder)
+            if lengths is None:
+                here.sort(key=_length)
+                lengths = self._lengths[folder] = [known.token_count for known in here]
+            at = bisect_left(lengths, old.token_count)
+            near = here[max(0, at - _MOST_AROUND // 2) : at + _MOST_AROUND // 2]
+            yield from (known for known in near if _half_as_long(old, known))
 
     def everything(self) -> Iterable[Known]:
         """All of them, by key."""
@@ -208,9 +226,12 @@ class Indexed:
 
         return find
 
-    def around(self, old: Known, file: str) -> Iterable[Known]:
-        """Those in a file that are about as long as `old`."""
-        return _as_long(old, self._all(self._index.keys_of(file)))
+    def around(self, old: Known, files: Collection[str]) -> Iterator[Known]:
+        """Some in these files that are about as long as `old`."""
+        for file in sorted(set(files)):
+            alike = [known for known in self._all(self._index.keys_of(file)) if _half_as_long(old, known)]
+            alike.sort(key=lambda known: (_difference(old, known), known.key))
+            yield from alike[:_MOST_AROUND]
 
     def everything(self) -> Iterable[Known]:
         """None: an index is only asked."""
@@ -220,10 +241,8 @@ class Indexed:
         return (known for key in sorted(keys) if (known := self.get(key)) is not None)
 
 
-def _as_long(old: Known, definitions: Iterable[Known]) -> list[Known]:
-    """The nearest in length."""
-    alike = [known for known in definitions if _half_as_long(old, known)]
-    return sorted(alike, key=lambda known: (_difference(old, known), known.key))[:_MOST_LOOKED_AT]
+def _length(known: Known) -> int:
+    return known.token_count
 
 
 def _difference(old: Known, new: Known) -> int:
