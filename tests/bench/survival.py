@@ -56,7 +56,7 @@ PARTS = ("made", "history", "releases", "speed")
 LEAST_FILES = 45
 """Of a language, to make trees of that are not all alike."""
 
-FEW = 20
+FEW = 10
 """Refactorings of a kind that are soon made, and say only whether something broke."""
 
 SEED = 7
@@ -113,7 +113,7 @@ def made(contents: Iterable[tuple[str, bytes]], extension: str, count: int, *, s
     """{kind: counts} of refactorings of real functions; nothing where there are too few files."""
     rng = random.Random(SEED)
     rows: Rows = {kind: Counter() for kind in KINDS}
-    corpus = Corpus(contents, extension, rng, 80 if count < FEW else MOST_FILES)
+    corpus = Corpus(contents, extension, rng, 80 if count <= FEW else MOST_FILES)
     if len(corpus.files) < LEAST_FILES:
         return {}
     counts = {kind: count * (5 if kind == "replaced" else 1) for kind in KINDS}
@@ -226,7 +226,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, default=REPOSITORY / "build" / "survival.json")
     given = parser.parse_args()
     given.only = given.only or ["made", "history", "speed"]
-    given.cases = given.cases or (FEW // 4 if given.quick else FEW)
+    given.cases = given.cases or (FEW // 2 if given.quick else FEW)
     given.steps = given.steps or (20 if given.quick else 120)
     repositories = [*given.repo, *map(Path, filter(None, os.environ.get("TRACK_REPO", "").split(os.pathsep)))]
     found: dict[str, Rows] = {}
