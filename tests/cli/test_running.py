@@ -116,7 +116,7 @@ class TestProcesses:
     @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
     def test_ctrl_c_is_quiet(self, shell):
         with shell.start("remember", "-", stdin=-1) as process:
-            time.sleep(1.5)
+            time.sleep(3)
             process.send_signal(signal.SIGINT)
             assert process.wait(10) == 130
             assert process.stderr.read() == b""

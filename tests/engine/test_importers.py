@@ -113,8 +113,9 @@ class TestTodoComments:
     def test_every_language_that_the_code_graph_knows(self):
         for language in LANGUAGES:
             for extension in language.extensions:
-                sign = "#" if language.name == "python" else "//"
-                text = f"{sign} TODO: here\n"
+                sign = "#" if language.name in {"python", "ruby"} else "//"
+                opening = "<?php\n" if language.name == "php" else ""
+                text = f"{opening}{sign} TODO: here\n"
                 assert about(text, f"a{extension}") == [("TODO", "", "here")], extension
 
     def test_types(self):
@@ -664,6 +665,7 @@ class TestUndo:
     st.lists(st.sampled_from(["TODO: a b c", "TODO: a b d", "NOTE: x", "FIXME: a b c"]), max_size=6),
     st.randoms(),
 )
+@settings(deadline=None)
 def test_any_edits_keep_one_memory_for_each_comment(comments, random_):
     def source(lines):
         return "".join(f"# {line}\nx = {at}\n" for at, line in enumerate(lines))

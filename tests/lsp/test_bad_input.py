@@ -62,7 +62,8 @@ async def test_missing_and_wrong_arguments(ready, repository):
         ("index.rebuild", {"files": []}, "files: is not an argument"),
         ("status", {"verbose": True}, "verbose: is not an argument"),
         ("memory.purge", {"id": "nope"}, "id: "),
-        ("recall", {}, "command: "),  # of a later version
+        ("recall", {"limit": 0}, "limit: "),
+        ("context", {}, "uri: is missing"),
         ("nonsense", {}, "command: "),
     ]:
         message = await ready.refusal(command, *([] if argument is None else [argument]))

@@ -33,7 +33,8 @@ async def test_capture_hover_lens_edit_and_find_again(editor, editors, repositor
     call = await editor.hover(shop, 4, 13)
     assert call.range == types.Range(types.Position(4, 11), types.Position(4, 17))
     assert call.contents.value == found.contents.value
-    assert await editor.hover(shop, 3, 5) is None
+    # `checkout` has no memory of its own, but calls what has one.
+    assert (await editor.hover_text(shop, 3, 5)).endswith("*on `charge()`, called here · by Ana, just now*")
     assert await editor.hover(billing, 4, 10) is None  # inside the docstring
 
     assert await editor.lenses(billing) == {3: "1 memory"}
