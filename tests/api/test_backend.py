@@ -1,6 +1,7 @@
 """Storing, retrieving, changing and deleting; sessions; expiry."""
 
 import os
+import subprocess
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -485,3 +486,16 @@ def test_without_arguments_the_current_folders_project_is_meant(project, make_ba
     monkeypatch.chdir(project / "src")
     assert ids(make_backend(root=None).retrieve_memories()) == ["m"]
     assert os.fspath(project) in repr(make_backend(root=None))
+
+
+def test_what_is_stored_is_in_the_daily_copy_of_its_repository(make_backend, project, tmp_path, monkeypatch):
+    monkeypatch.setenv("MNEMOLENS_DATA_DIR", str(tmp_path / "data"))
+    git = ("git", "-C", project, "-c", "user.email=ana@example.org", "-c", "user.name=Ana")
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-qm", "Begin"], check=True)
+    with make_backend() as backend:
+        backend.store_memory(MemoryEntry(id="one", content="Keep it idempotent"))
+        backend.store_memory(MemoryEntry(id="two", content="Never charge twice"))
+    (copy,) = (tmp_path / "data").rglob("*.jsonl")
+    assert "Keep it idempotent" in copy.read_text("utf-8")

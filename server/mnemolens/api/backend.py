@@ -371,7 +371,8 @@ async def written(shared: SharedWorkspace, plan: Callable[[], Write[T]]) -> T:
         shared.workspace.catch_up()
         answer = await shared.workspace.commit(plan())
         shared.workspace.write_wanted()
-        return answer
+    await shared.keep_copy()
+    return answer
 
 
 def _answering(write: Write[Any], answer: T) -> Write[T]:

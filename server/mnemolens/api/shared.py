@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -64,6 +65,7 @@ class SharedWorkspace:
         self._index: asyncio.Task[IndexReport] | None = None
         self._indexing = asyncio.Lock()
         self._writing = asyncio.Lock()
+        self._copied: date | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="mnemolens-api", daemon=True)
         self._thread.start()
@@ -151,6 +153,16 @@ class SharedWorkspace:
         """Waits for an index that is being built."""
         if self._index is not None:
             await asyncio.shield(self._index)
+
+    async def keep_copy(self) -> None:
+        """Makes the daily copy, after something was stored; where it can't be made, that is only logged."""
+        now = datetime.now(UTC)
+        if self._copied != now.date():
+            self._copied = now.date()
+            try:
+                await asyncio.to_thread(self._workspace.exchange.copy_of_today, now)
+            except StoreError as error:
+                log.warning("%s", error)
 
     async def graph_ready(self) -> None:
         """Starts the graph and waits for the code that belongs into it."""

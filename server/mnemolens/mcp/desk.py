@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from mnemolens.core.errors import StoreError
 from mnemolens.core.ids import new_ulid
 from mnemolens.engine.places import Place, place_at
 from mnemolens.engine.workspace import Workspace
@@ -64,6 +65,11 @@ class Desk:
     def budget(self, tokens: int | None) -> int:
         """A budget of tokens, or the setting's."""
         return self._workspace.settings.memory.budget.total if tokens is None else tokens
+
+    async def keep_copy(self) -> None:
+        """Makes the daily copy, after something was stored; that it can't be made is no failure."""
+        with contextlib.suppress(StoreError):
+            await asyncio.to_thread(self._workspace.exchange.copy_of_today, self.now())
 
     async def used(self, memory_ids: Iterable[str]) -> None:
         """Counts these memories as used together."""

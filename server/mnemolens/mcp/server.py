@@ -197,6 +197,7 @@ async def _capture(
         agent_id=agent,
     )
     done = await workspace.commit(workspace.capture(request, desk.now()))
+    await desk.keep_copy()
     on = ", ".join(markdown.inline_code(one.target.label) for one in done.links if not one.candidate)
     assert done.view is not None
     said = "This is known already" if done.duplicate_of else "Stored"
