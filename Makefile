@@ -33,7 +33,8 @@ run: ## open VS Code with the extension on FOLDER (default: a sample project wit
 test: test-python test-extension ## every test that needs no browser
 
 test-python: $(VENV)/.ready
-	$(PY) -m pytest -n auto --dist loadfile
+	@# Half of the tests wait for a server of their own: two workers a processor are done sooner than one.
+	$(PY) -m pytest -n $$($(PY) -c 'import os; print(2 * (os.cpu_count() or 1))') --dist loadfile
 
 test-extension: $(EXT)/node_modules/.ready
 	cd $(EXT) && npm run -s check && npm run -s test

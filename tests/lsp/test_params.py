@@ -12,13 +12,13 @@ from mnemolens.lsp.params import (
     CaptureArguments,
     IdArguments,
     LinkArguments,
-    ListArguments,
     OpenArguments,
     ReanchorArguments,
     UpdateArguments,
     parse,
     symbol_of_id,
 )
+from mnemolens.lsp.search_params import ListArguments
 
 HERE = {"line": 1, "character": 2}
 
