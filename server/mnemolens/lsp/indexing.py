@@ -158,7 +158,10 @@ class _Progress:
                 return
             await asyncio.sleep(SHOW_AFTER_SECONDS)
             token = f"mnemolens-index-{uuid.uuid4()}"
-            await self._ls.work_done_progress.create_async(token)
+            # When the work ends meanwhile, the request goes on: a cancelled one pygls reports as an error.
+            asked = asyncio.ensure_future(self._ls.work_done_progress.create_async(token))
+            asked.add_done_callback(lambda done: done.cancelled() or done.exception())
+            await asyncio.shield(asked)
         if self._ended or self._ls.closing:
             return
         self._token = token
