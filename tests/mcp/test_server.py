@@ -258,7 +258,8 @@ def agents(one_project):
     made.close()
 
 
-def test_nonsense_is_no_end_and_a_client_that_leaves_is(project):
+def bare_client(project, name):
+    """A server without the official client before it, and how a client of that name says hello."""
     process = subprocess.Popen(
         [sys.executable, "-m", "mnemolens", "mcp", "--root", str(project)],
         stdin=subprocess.PIPE,
@@ -266,11 +267,12 @@ def test_nonsense_is_no_end_and_a_client_that_leaves_is(project):
         stderr=subprocess.PIPE,
         text=True,
     )
-    hello = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "odd", "version": "0"},
-    }
+    about = {"name": name, "version": "0"}
+    return process, {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about}
+
+
+def test_nonsense_is_no_end_and_a_client_that_leaves_is(project):
+    process, hello = bare_client(project, "odd")
     request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
     out, err = process.communicate(f"nonsense\n[1, 2\n{json.dumps(request)}\n", timeout=60)
     answers = [json.loads(line) for line in out.splitlines()]  # nothing else is on stdout
@@ -284,18 +286,7 @@ def lines(*messages):
 
 
 def test_a_client_that_leaves_in_the_middle_of_calls_leaves_nothing_half_written(project):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mnemolens", "mcp", "--root", str(project)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    hello = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "hasty", "version": "0"},
-    }
+    process, hello = bare_client(project, "hasty")
     calls = [
         {
             "id": number,
