@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import { indexingTotals, statusText, statusTooltip, type ServerState } from './core/labels';
-import { SERVER_COMMANDS, type ServerStatus } from './core/protocol';
+import { SERVER_COMMANDS, type FolderStatus, type ServerStatus } from './core/protocol';
 import { tellError } from './messages';
 import type { Server } from './server';
 
@@ -48,19 +48,28 @@ export class StatusItem implements vscode.Disposable {
     this.timer ??= setTimeout(() => void this.refresh(), milliseconds);
   }
 
-  /** The entry to read code whose reading was stopped; none where it was not. */
+  /** The entries to go on with what was stopped: reading code, linking memories by new rules. */
   unread(status: ServerStatus | undefined): MenuEntry[] {
-    const stopped = (status?.folders ?? []).filter((folder) => folder.indexStopped === true);
+    const folders = status?.folders ?? [];
+    const stopped = folders.filter((folder) => folder.indexStopped === true);
+    const due = folders.filter((folder) => (folder.linksDue ?? 0) > 0);
+    return [
+      ...this.goesOn('$(refresh) Read the code: it was stopped', SERVER_COMMANDS.rebuild, stopped),
+      ...this.goesOn('$(refresh) Link memories by the new rules: it was stopped', SERVER_COMMANDS.resumeLinking, due),
+    ];
+  }
+
+  private goesOn(label: string, command: string, folders: FolderStatus[]): MenuEntry[] {
     const act = async (): Promise<void> => {
       this.refreshSoon();
       try {
-        await Promise.all(stopped.map(async ({ root }) => this.server.run(SERVER_COMMANDS.rebuild, { root })));
+        await Promise.all(folders.map(async ({ root }) => this.server.run(command, { root })));
       } catch (error) {
         tellError(error);
       }
       this.refreshSoon(0);
     };
-    return stopped.length === 0 ? [] : [{ label: '$(refresh) Read the code: it was stopped', act }];
+    return folders.length === 0 ? [] : [{ label, act }];
   }
 
   dispose(): void {

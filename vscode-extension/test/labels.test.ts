@@ -218,6 +218,13 @@ describe('status', () => {
     assert.match(tooltip, /1 drifted · reading the code was stopped · 120 files skipped$/u);
   });
 
+  it('tells how many memories still have the links of earlier rules', () => {
+    const due = (linksDue: number): string => statusTooltip({ kind: 'ready' }, { version: '0.1.0', folders: [{ ...folder, linksDue }] });
+    assert.match(due(2), /1 drifted · 2 memories to be linked by the new rules · 120 files skipped$/u);
+    assert.match(due(1), / · 1 memory to be linked by the new rules · /u);
+    assert.doesNotMatch(due(0), /linked/u);
+  });
+
   it('says why there is no server', () => {
     assert.equal(statusTooltip({ kind: 'none', reason: 'Python is missing' }, undefined), 'Mnemolens: Python is missing');
   });

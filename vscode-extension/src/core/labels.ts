@@ -263,6 +263,10 @@ function folderLine(folder: FolderStatus): string {
   if (folder.indexStopped === true) {
     parts.push('reading the code was stopped');
   }
+  const due = folder.linksDue ?? 0;
+  if (due > 0) {
+    parts.push(`${counted(due, 'memory', 'memories')} to be linked by the new rules`);
+  }
   const skipped = folder.skippedTotal ?? folder.skipped.length;
   if (skipped > 0) {
     parts.push(`${counted(skipped, 'file', 'files')} skipped`);

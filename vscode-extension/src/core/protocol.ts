@@ -32,6 +32,7 @@ export const SERVER_COMMANDS = {
   context: 'mnemolens.context',
   conflicts: 'mnemolens.conflicts',
   rebuild: 'mnemolens.index.rebuild',
+  resumeLinking: 'mnemolens.linking.resume',
   status: 'mnemolens.status',
 } as const;
 
@@ -167,6 +168,8 @@ export interface FolderStatus {
   indexing: { done: number; total: number } | null;
   /** Reading the code was stopped: what was not read shows no memories. */
   indexStopped?: boolean;
+  /** Memories that still have the links of earlier rules. */
+  linksDue?: number;
   graph?: { state: string; reason?: string | null } | null;
   restore?: RestoreOffer | null;
 }
