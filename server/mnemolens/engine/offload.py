@@ -30,10 +30,16 @@ class Slices:
     """Work on the loop, cut into slices: `await pause()` wherever it may be cut.
 
     However many works there are, a round of the loop holds the slice of one.
+
+    Args:
+        seconds: a slice's length.
+        pause: seconds between two slices, at least.
     """
 
-    def __init__(self) -> None:
-        self._end = time.perf_counter() + SLICE_SECONDS
+    def __init__(self, seconds: float = SLICE_SECONDS, pause: float = PAUSE_SECONDS) -> None:
+        self._seconds = seconds
+        self._pause = pause
+        self._end = time.perf_counter() + seconds
 
     @property
     def used_up(self) -> bool:
@@ -48,10 +54,10 @@ class Slices:
         if loop not in _had_a_slice:
             _had_a_slice.add(loop)
             loop.call_soon(_had_a_slice.discard, loop)  # in the next round
-        await asyncio.sleep(PAUSE_SECONDS)
+        await asyncio.sleep(self._pause)
         while loop in _had_a_slice:  # noqa: ASYNC110 - whoever comes first in the next round
             await asyncio.sleep(PAUSE_SECONDS)
-        self._end = time.perf_counter() + SLICE_SECONDS
+        self._end = time.perf_counter() + self._seconds
 
 
 class Abandoned(Exception):

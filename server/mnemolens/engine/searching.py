@@ -7,7 +7,7 @@ and whose fields really differ, are read again. How words are compared is `searc
 
 import asyncio
 import fnmatch
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -60,11 +60,12 @@ class Searching:
         self._code = code
         self._index = self._new_index()
         self._due: dict[str, None] = {}
+        self._reading: Iterator[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._kept: dict[str, int] = {}  # hashes of the fields, as they stand in the index
 
     @staticmethod
-    def _new_index() -> WordIndex:
+    def _new_index() -> WordIndex[str]:
         return WordIndex(FIELDS, USUAL_LENGTH)
 
     # The index --------------------------------------------------------------------------------------------
@@ -75,8 +76,8 @@ class Searching:
 
     def catch_up(self) -> None:
         """Brings the index up to date now."""
-        while self._due:
-            self._read_next()
+        while self._read_on():
+            pass
 
     def close(self) -> None:
         """Stops what is under way."""
@@ -87,8 +88,7 @@ class Searching:
     async def catch_up_slowly(self) -> None:
         """`catch_up`, in slices that let other requests in between."""
         slices = Slices()
-        while self._due:
-            self._read_next()
+        while self._read_on():
             await slices.pause()
 
     async def soon_ready(self) -> bool:
@@ -105,7 +105,20 @@ class Searching:
         await self.catch_up_slowly()
         return True
 
-    def _read_next(self) -> None:
+    def _read_on(self) -> bool:
+        """Goes one step, whoever began it; False once all is read."""
+        if self._reading is None:
+            if not self._due:
+                return False
+            self._reading = self._steps()
+        try:
+            next(self._reading)
+        except StopIteration:
+            self._reading = None
+        return True
+
+    def _steps(self) -> Iterator[None]:
+        """Reads the first memory that is due."""
         memory_id = next(iter(self._due))
         del self._due[memory_id]
         memory = self._state.memory(memory_id)
@@ -121,7 +134,7 @@ class Searching:
         kept = hash(tuple(fields.values()))
         if self._kept.get(memory_id) != kept:
             self._kept[memory_id] = kept
-            self._index.put(memory_id, fields)
+            yield from self._index.putting(memory_id, fields)
             if self._index.wasted:
                 self._index = self._new_index()
                 self._due.update(dict.fromkeys(self._kept))
@@ -191,7 +204,9 @@ class Searching:
         )
         return [Hit(one.key, one.score, _words(query, numbers, one.matched)) for one in found]
 
-    def nearest(self, wanted: Sequence[Wanted], limit: int, accept: Callable[[str], bool]) -> list[Found]:
+    def nearest(
+        self, wanted: Sequence[Wanted], limit: int, accept: Callable[[str], bool]
+    ) -> list[Found[str]]:
         """The memories that hold most of what is wanted, loosely, best first."""
         self.catch_up()
         return self._index.search(wanted, limit=limit, loose=True, accept=accept)

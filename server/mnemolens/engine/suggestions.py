@@ -2,18 +2,20 @@
 
 Owns an index of what functions and classes say of themselves, and when likeness is enough for an offer: the
 best must be far ahead of the second, since the best alone is right half of the time. A refused offer is never
-made again. The index is made beside requests; until it is complete nothing is offered.
+made again. The index is made beside requests, once a note is on no function; until it is complete nothing is
+offered.
 """
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
+from mnemolens.codegraph.index import CodeIndex
 from mnemolens.core.events import Place, SuggestionRefuse
 from mnemolens.core.memories import Memory
-from mnemolens.core.symbols import FileSymbols, SymbolKey
+from mnemolens.core.symbols import FileSymbols, Symbol, SymbolKey
 from mnemolens.core.views import CaptureView, SuggestionView
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
@@ -26,6 +28,8 @@ from mnemolens.search.index import Found, Wanted, WordIndex
 from mnemolens.search.words import terms_of_part, words_of_query
 from mnemolens.store.merge import MergedState
 
+_K = TypeVar("_K", str, SymbolKey)
+
 log = logging.getLogger(__name__)
 
 MARGIN: Final = 0.35
@@ -36,6 +40,9 @@ _MAX_FUNCTIONS: Final = 150_000
 _MAX_WORDS: Final = 64
 _MAX_NOTE: Final = 4_000
 """Characters of a note that are compared."""
+_SLICE: Final = 0.002
+_PAUSE: Final = 0.004
+"""Seconds: nobody waits for the index, and captures that follow on one another must not wait for it."""
 
 
 class Suggestions:
@@ -53,21 +60,17 @@ class Suggestions:
         self._task: asyncio.Task[None] | None = None
 
     def _clear(self) -> None:
-        self._index = WordIndex(FIELDS, USUAL_LENGTH)
-        self._files: dict[str, tuple[FileSymbols, list[str]]] = {}
+        self._index = WordIndex[SymbolKey](FIELDS, USUAL_LENGTH)
+        self._files: dict[str, FileSymbols] = {}
+        self._unfinished: set[str] = set()  # files of which not all was read
+        self._complete = False
 
     # The index --------------------------------------------------------------------------------------------
 
-    def warm_up(self) -> None:
-        """Brings the index up to date beside requests, unless that is under way."""
-        if self._task is None and self._code.complete and self._stale():
-            self._task = asyncio.get_running_loop().create_task(self._read_slowly())
-
     def catch_up(self) -> None:
         """Brings the index up to date now."""
-        for file in self._stale():
-            for _ in self._reading(file):
-                pass
+        for _ in self._reading_all():
+            pass
 
     def close(self) -> None:
         """Stops what is under way."""
@@ -75,12 +78,16 @@ class Suggestions:
             self._task.cancel()
             self._task = None
 
+    def warm_up(self, view: CaptureView) -> None:
+        """Brings the index up to date beside requests, if a note like this one can be offered code."""
+        if _is_on_none(view) and self._task is None and self._code.complete and self._stale():
+            self._task = asyncio.get_running_loop().create_task(self._read_slowly())
+
     async def _read_slowly(self) -> None:
-        slices = Slices()
+        slices = Slices(_SLICE, _PAUSE)
         try:
-            for file in self._stale():
-                for _ in self._reading(file):
-                    await slices.pause()
+            for _ in self._reading_all():
+                await slices.pause()
         except Exception:
             log.exception("Reading functions for suggestions failed")
         finally:
@@ -89,30 +96,36 @@ class Suggestions:
     def _stale(self) -> list[str]:
         """The files whose symbols are other ones than those that were read."""
         index = self._code.index
-        changed = [file for file in index.files() if self._symbols_read(file) is not index.get(file)]
+        changed = [
+            file
+            for file in index.files()
+            if file in self._unfinished or self._files.get(file) is not index.get(file)
+        ]
         return [*changed, *(file for file in self._files if file not in index)]
 
-    def _symbols_read(self, file: str) -> FileSymbols | None:
-        known = self._files.get(file)
-        return None if known is None else known[0]
+    def _reading_all(self) -> Iterator[None]:
+        if self._index.wasted:
+            self._clear()
+        for file in self._stale():
+            yield from self._reading(file)
+        self._complete = True
 
     def _reading(self, file: str) -> Iterator[None]:
         """Reads a file, a function at a time."""
-        for old in self._files.pop(file, (None, []))[1]:
-            self._index.remove(old)
-        symbols = self._code.index.get(file)
+        index = self._code.index
+        old = self._files.pop(file, None)
+        for symbol in () if old is None else old.symbols:
+            self._index.remove(SymbolKey(file, symbol.qualname, symbol.ordinal))
+        symbols = index.get(file)
         if symbols is None or len(self._index) > _MAX_FUNCTIONS:
+            self._unfinished.discard(file)
             return
-        if self._index.wasted:
-            self._clear()
-        ids: list[str] = []
-        self._files[file] = (FileSymbols(symbols.language), ids)  # not yet read, for whoever asks meanwhile
+        self._files[file] = symbols
+        self._unfinished.add(file)
         for at, fields in documents(file, symbols, self._code.reader(file)):
-            symbol = symbols.symbols[at]
-            ids.append(_id(SymbolKey(file, symbol.qualname, symbol.ordinal)))
-            self._index.put(ids[-1], fields)
+            self._index.put(_kept_key(index, file, symbols.symbols[at]), fields)
             yield
-        self._files[file] = (symbols, ids)
+        self._unfinished.discard(file)
 
     # Offers -----------------------------------------------------------------------------------------------
 
@@ -121,14 +134,14 @@ class Suggestions:
 
         None is offered where the note is on a function already, or nothing is clear.
         """
-        if not len(self._index) or any(link.target.qualname and not link.candidate for link in view.links):
+        if not self._complete or not _is_on_none(view):
             return view
         words = words_of_query(f"{title or ''}\n{content[:_MAX_NOTE]}")[:_MAX_WORDS]
         wanted = [Wanted(term) for word in words for term in terms_of_part(word)]
         best = _clear_best(self._index.search(wanted, limit=2, loose=True))
         if best is None:
             return view
-        key = _key(best.key)
+        key = best.key
         if view.view is not None and self._state.suggestion_refused(view.view.memory.id, key):
             return view
         return view._replace(suggestion=SuggestionView(self._show.place(key), best.score))
@@ -163,17 +176,18 @@ class Suggestions:
         return Write((SuggestionRefuse(memory=memory_id, place=Place.of(key)),), lambda: None)
 
 
-def _id(key: SymbolKey) -> str:
-    """What the index knows the code by; it can be taken apart again, so that no table of keys is needed."""
-    return f"{key.file}\0{key.qualname}\0{key.ordinal}"
+def _is_on_none(view: CaptureView) -> bool:
+    """Whether the note is on no function or class."""
+    return not any(link.target.qualname and not link.candidate for link in view.links)
 
 
-def _key(known_by: str) -> SymbolKey:
-    file, qualname, ordinal = known_by.split("\0")
-    return SymbolKey(file, qualname, int(ordinal))
+def _kept_key(index: CodeIndex, file: str, symbol: Symbol) -> SymbolKey:
+    """The symbol's key: the very object that the index of code holds, if it has one: that costs nothing."""
+    key = SymbolKey(file, symbol.qualname, symbol.ordinal)
+    return next((known for known in index.keys_with_full(symbol.full_hash) if known == key), key)
 
 
-def _clear_best(found: list[Found]) -> Found | None:
+def _clear_best(found: Sequence[Found[_K]]) -> Found[_K] | None:
     """The first, if it is far enough ahead of the second."""
     if not found or found[0].matched.bit_count() < _LEAST_WORDS:
         return None

@@ -17,9 +17,9 @@ def shingles(text: str) -> frozenset[tuple[str, ...]]:
 
     Of scripts without spaces each character is a word.
     """
-    words: list[str] = []
-    for word in _WORD.findall(folded(text)):
-        words += word if is_unspaced(word) else (word,)
+    words: list[str] = _WORD.findall(folded(text))
+    if not text.isascii():
+        words = [part for word in words for part in (word if is_unspaced(word) else (word,))]
     if len(words) < _RUN:
         return frozenset({tuple(words)} if words else ())
     return frozenset(zip(words, words[1:], words[2:], strict=False))
@@ -27,4 +27,5 @@ def shingles(text: str) -> frozenset[tuple[str, ...]]:
 
 def likeness(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
     """What both have of what either has, 0..1."""
-    return len(one & other) / len(one | other) if one and other else 0.0
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared) if shared else 0.0

@@ -4,8 +4,7 @@ Owns what counts as a slip: one letter too many, too few, wrong or swapped with 
 as names are, two of these behind a right beginning.
 """
 
-from bisect import bisect_left
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from string import ascii_lowercase, digits
 
 _LETTERS = ascii_lowercase + digits
@@ -14,28 +13,26 @@ _LONG = 8
 _BEGINNING = 3
 
 
-def alike(word: str, known: Container[str], in_order: Sequence[str]) -> tuple[str, ...]:
+def alike(
+    word: str, known: Container[str], beginning_with: Callable[[str], Sequence[str]]
+) -> tuple[str, ...]:
     """The known words that the word may have been meant as, one slip away before two.
 
     Args:
         word: lower-case.
         known: all known words.
-        in_order: the same, sorted.
+        beginning_with: those that begin with some letters.
     """
     if len(word) < _SHORTEST:
         return ()
     near = tuple(sorted({other for other in _one_slip(word) if other in known}))
     if near or len(word) < _LONG:
         return near
-    found = []
-    start = word[:_BEGINNING]
-    for at in range(bisect_left(in_order, start), len(in_order)):
-        other = in_order[at]
-        if not other.startswith(start):
-            break
-        if abs(len(other) - len(word)) <= 2 and distance(word, other, 2) <= 2:
-            found.append(other)
-    return tuple(found)
+    return tuple(
+        other
+        for other in beginning_with(word[:_BEGINNING])
+        if abs(len(other) - len(word)) <= 2 and distance(word, other, 2) <= 2
+    )
 
 
 def _one_slip(word: str) -> set[str]:

@@ -38,7 +38,7 @@ async def preview(call: Call, arguments: CaptureArguments) -> Json:
 def _compared(call: Call, at: At, arguments: CaptureArguments, view: CaptureView) -> CaptureView:
     """With what is known already in almost the same words, and the code that the note may be about."""
     workspace = at.workspace
-    workspace.suggestions.warm_up()
+    workspace.suggestions.warm_up(view)
     view = workspace.suggestions.offered(view, arguments.title, arguments.content)
     return workspace.alike.compared(view, arguments.content, call.ls.now())
 
