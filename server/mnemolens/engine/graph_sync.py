@@ -25,6 +25,7 @@ from mnemolens.core.errors import GraphUnavailable
 from mnemolens.core.memories import Link, Memory
 from mnemolens.core.symbols import CLASS_KINDS, FileSymbols, SymbolKey
 from mnemolens.core.views import GraphState
+from mnemolens.engine.graph_packed import KeptRows, Unpacking, packing, unpacked
 from mnemolens.engine.graph_rows import (
     FileFacts,
     bare_file_rows,
@@ -110,8 +111,8 @@ class GraphSync:
         self._noted = asyncio.Event()
         self._lock = asyncio.Lock()
         self._uses = Uses()
-        self._rows: dict[_Unit, Rows] = {}
-        self._written: dict[_Unit, Rows] = {}  # of the units that changed since: what the graph holds of them
+        self._rows: dict[_Unit, KeptRows] = {}
+        self._written: dict[_Unit, KeptRows] = {}  # of what changed since: what the graph holds
         self._symbols: dict[str, FileSymbols] = {}
         self._files: dict[str, None] = {}  # to look at
         self._moved: dict[str, None] = {}  # to look at once somebody reads
@@ -248,8 +249,10 @@ class GraphSync:
         built, self._built = self._built and not self._store.is_lost, False  # what fails below leaves it so
         report: WriteReport | None = None
         if built:
-            pairs = [(before, self._rows.get(unit, NO_ROWS)) for unit, before in written.items()]
-            changes = await asyncio.to_thread(differences, pairs)  # of a checkout this takes seconds
+            before = Unpacking(written.values())
+            after = Unpacking(self._rows.get(unit, NO_ROWS) for unit in written)
+            # Of a checkout this takes seconds.
+            changes = await asyncio.to_thread(differences, zip(before, after, strict=True))
             try:
                 if changes:
                     report = await _taken(self._store.write(changes))
@@ -257,7 +260,7 @@ class GraphSync:
                 built = False
         if not built:
             # Rows of this moment too: nothing was computed since, the lock is held.
-            report = await _taken(self._store.build(tuple(self._rows.values())))
+            report = await _taken(self._store.build(Unpacking(self._rows.values())))
             self.builds += 1
         self._built = True
         return report
@@ -299,7 +302,8 @@ class GraphSync:
             self._moved[file] = None
             return
         if after is not None:
-            self._put(("file", file), (yield from file_rows(file, after, self._facts(file))))
+            rows = yield from file_rows(file, after, self._facts(file))
+            self._put(("file", file), (yield from packing(rows)))
             self._symbols[file] = after
         else:
             self._symbols.pop(file, None)
@@ -327,7 +331,7 @@ class GraphSync:
         noted = self._notes
         found = yield from resolving(self._index, file, symbols)
         self._uses.put(file, found)
-        self._put(("calls", file), Rows((), found.rels))
+        self._put(("calls", file), (yield from packing(Rows((), found.rels))))
         if self._notes != noted:
             # What it looked at first may have changed since, and who depends on whom was not noted yet.
             self._calls[file] = None
@@ -353,7 +357,7 @@ class GraphSync:
         node = memory_row(memory, now, self._decay())
         known = self._rows.get(("memory", memory.id))
         if known is not None:
-            node = _unfaded(known.nodes[0], node)
+            node = _unfaded(unpacked(known).nodes[0], node)
         edges = (edge for edge in self._state.edges_of(memory.id) if edge.source_id == memory.id)
         links = link_rows(memory, self._links.links_of(memory.id), self._table)
         return Rows((node,), (*links, *edge_rows(edges, self._present.get)))
@@ -404,7 +408,7 @@ class GraphSync:
                     if not members:
                         del self._members[unit]
 
-    def _put(self, unit: _Unit, rows: Rows) -> None:
+    def _put(self, unit: _Unit, rows: KeptRows) -> None:
         before = self._rows.get(unit, NO_ROWS)
         if before == rows:
             return

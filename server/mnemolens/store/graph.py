@@ -13,7 +13,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -98,8 +98,11 @@ class GraphStore:
             self._thread.start()
         return self._submit(self._open)
 
-    def build(self, units: Sequence[Rows]) -> Future[WriteReport]:
+    def build(self, units: Iterable[Rows]) -> Future[WriteReport]:
         """Builds the graph from nothing: a new file, filled by COPY, takes the old one's place.
+
+        Args:
+            units: all that is to be in it; read in the graph's thread, once for each slot that is tried.
 
         Raises:
             GraphUnavailable: (in the future) it can't be; `state` says why.
@@ -218,7 +221,7 @@ class GraphStore:
 
     # Building ---------------------------------------------------------------------------------------------
 
-    def _build(self, units: Sequence[Rows]) -> WriteReport:
+    def _build(self, units: Iterable[Rows]) -> WriteReport:
         begun = time.perf_counter()
         while (slot := self._slot) is not None:
             self._state = GraphState("building", slot.number, slot.reason)
@@ -237,7 +240,7 @@ class GraphStore:
                 return WriteReport(statements, time.perf_counter() - begun)
         raise self._unavailable()
 
-    def _build_in(self, slot: Slot, units: Sequence[Rows]) -> int:
+    def _build_in(self, slot: Slot, units: Iterable[Rows]) -> int:
         if self._process is None:
             self._process = GraphProcess()
         process = self._process
