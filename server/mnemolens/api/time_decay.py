@@ -8,9 +8,12 @@ import math
 import os
 import threading
 import time
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Self, get_args
@@ -21,7 +24,7 @@ from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.settings import Settings, SettingsSources, read_repository_file, resolve_settings
 from mnemolens.core.settings_model import Preset
 from mnemolens.ranking.decay import DecayParams, decayed_all, layer_of, type_factor
-from mnemolens.ranking.packing import Item, Shares, pack, pack_strictly
+from mnemolens.ranking.packing import Shares, fitting, fitting_strictly
 from mnemolens.search.words import words_of_query
 
 PREVIEW: Final = 100
@@ -212,15 +215,14 @@ class TimeDecayMemoryManager:
         """
         budget = number("token_budget", token_budget, 0)
         memories, weights = self._weighed(self._now(now))
+        # Columns of numbers: with one value for each of many memories, sorting these takes most of the time.
+        order = sorted(range(len(memories)), key=[one.id for one in memories].__getitem__)
+        order.sort(key=weights.__getitem__, reverse=True)  # which keeps the order of equal ones
+        fits = fitting_strictly if strict_layers else fitting
         floor = 0.0 if strict_layers else self._config["min_weight"]
-        items = [
-            Item(one.id, weight, layer_of(weight, self._params), one.token_count)
-            for one, weight in zip(memories, weights, strict=True)
-            if weight >= floor
-        ]
-        by_id = {one.id: one for one in memories}
-        packed = (pack_strictly if strict_layers else pack)(items, budget, self._shares)
-        return [by_id[item.key] for item in packed]
+        layers = self._layers(order, weights, floor)
+        tokens = array("q", [one.token_count for one in memories])
+        return [memories[number] for number in fits(layers, tokens, budget, self._shares)]
 
     def cleanup_candidates(self, now: float | None = None) -> list[MemoryTrace]:
         """The memories below `cleanup_threshold`, the lightest first: worth removing, and not removed."""
@@ -230,6 +232,16 @@ class TimeDecayMemoryManager:
             (weight, one.id, one) for one, weight in zip(memories, weights, strict=True) if weight < threshold
         ]
         return [one for _, _, one in sorted(below, key=lambda row: row[:2])]
+
+    def _layers(self, order: list[int], weights: Sequence[float], floor: float) -> list[list[int]]:
+        """What stands in order of weight, cut into the four layers; without what weighs less than `floor`."""
+
+        def reach(least: float) -> int:
+            return bisect_right(order, -least, key=lambda number: -weights[number])
+
+        params, end = self._params, reach(floor)
+        cuts = [0, *map(reach, (params.core_min, params.active_min, params.long_term_min)), end]
+        return [order[start:stop] for start, stop in pairwise(min(cut, end) for cut in cuts)]
 
     def _weighed(self, now: float) -> tuple[list[MemoryTrace], list[float]]:
         with self._lock:

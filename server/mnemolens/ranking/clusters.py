@@ -4,6 +4,7 @@ One pass over the edges with union-find (path halving, union by size), one over 
 ends by number: with hundreds of thousands of them, looking texts up would take most of the time.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -36,37 +37,41 @@ def clusters(
         min_size: members that a part must have.
     """
     room = max(nodes.values(), default=-1) + 1
-    parent = list(range(room))
-    size = [1] * room
-    strength = [0.0] * room
-    pairs: list[int] = []  # as one number each: of these the garbage collector keeps no track
+    # Numbers in arrays lie side by side, not all over the memory: of many nodes, that is what takes the time.
+    parent, size = array("l", range(room)), array("l", [1]) * room
+    strength = array("d", [0.0]) * room
+    pairs: list[int] = []  # as one number each
     for source, target, weight in edges:
-        first, second = source, target
-        strength[first] += weight
-        strength[second] += weight
-        pairs.append(first * room + second)
-        while parent[first] != first:
-            parent[first] = first = parent[parent[first]]
-        while parent[second] != second:
-            parent[second] = second = parent[parent[second]]
+        strength[source] += weight
+        strength[target] += weight
+        pairs.append(source * room + target)
+        first, second = parent[source], parent[target]
+        if first == second:
+            continue
+        while (above := parent[first]) != first:
+            parent[first] = first = parent[above]
+        while (above := parent[second]) != second:
+            parent[second] = second = parent[above]
         if first != second:
             if size[first] < size[second]:
                 first, second = second, first
             parent[second] = first
             size[first] += size[second]
-    groups: dict[int, list[str]] = {}
-    for node, number in nodes.items():
+        parent[source] = parent[target] = first
+    groups: dict[int, list[int]] = {}
+    for number in nodes.values():
         root = number
-        while parent[root] != root:
-            root = parent[root]
+        while (above := parent[root]) != root:
+            root = above
         parent[number] = root
-        groups.setdefault(root, []).append(node)
+        groups.setdefault(root, []).append(number)
     pairs.sort()  # quicker than a set, whose places are all over the memory
-    connected: Counter[int] = Counter(parent[pair // room] for pair, _ in groupby(pairs))
+    connected = Counter([parent[pair // room] for pair, _ in groupby(pairs)])
+    names = dict(zip(nodes.values(), nodes, strict=True))
     return [
         Cluster(
-            max(group, key=lambda node: strength[nodes[node]]),
-            tuple(group),
+            names[max(group, key=strength.__getitem__)],
+            tuple([names[number] for number in group]),
             _density(len(group), connected[root]),
         )
         for root, group in groups.items()

@@ -3,9 +3,10 @@
 Owns the arithmetic of budgets alone; weights are `ranking.decay`'s, relevance is the caller's.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from mnemolens.core.memories import Layer
 from mnemolens.core.settings import Settings
@@ -45,54 +46,81 @@ class Item(NamedTuple):
 _KEY, _WEIGHT = attrgetter("key"), attrgetter("weight")
 
 
-def by_layer(items: Iterable[Item]) -> dict[Layer, list[Item]]:
-    """The items of each layer, the heaviest first, ties by key."""
-    ordered = sorted(items, key=_KEY)
-    ordered.sort(key=_WEIGHT, reverse=True)  # which keeps the order of equal ones
-    found: dict[Layer, list[Item]] = {layer: [] for layer in LAYERS}
-    for item in ordered:
-        found[item.layer].append(item)
-    return found
-
-
 def pack(items: Iterable[Item], budget: int, shares: Shares | None = None) -> list[Item]:
-    """The items that fit, layer by layer, within each the heaviest first.
+    """The items that `fitting` says fit, in order."""
+    return _packed(fitting, items, budget, shares)
+
+
+def pack_strictly(items: Iterable[Item], budget: int, shares: Shares | None = None) -> list[Item]:
+    """The items that `fitting_strictly` says fit, in order."""
+    return _packed(fitting_strictly, items, budget, shares)
+
+
+def fitting(
+    layers: Iterable[Sequence[int]], tokens: Sequence[int], budget: int, shares: Shares | None = None
+) -> list[int]:
+    """What fits, layer by layer, within each the heaviest first.
 
     What is too large for what is left of its layer's share is passed over, and what a layer leaves goes to
     the next. What was passed over may still have what is left in the end, the first in order first: a budget
     that nobody else uses keeps nothing out.
+
+    Args:
+        layers: what each of `LAYERS` holds, the heaviest first, by numbers.
+        tokens: the size of each, by its number.
+        budget: tokens for all together.
+        shares: of the layers; the defaults when None.
+
+    Returns:
+        Numbers, in the order given.
     """
-    portions = (shares or Shares()).of(budget)
-    layers = by_layer(items)
-    taken: set[str] = set()
+    held = list(layers)
+    found: list[int] = []
     carried, left = 0, budget
-    for layer, ordered in layers.items():
-        room = min(portions[layer] + carried, left)
-        for item in ordered:
-            if item.tokens <= room:
-                taken.add(item.key)
-                room -= item.tokens
-                left -= item.tokens
+    for portion, numbers in zip((shares or Shares()).of(budget).values(), held, strict=True):
+        room = given = min(portion + carried, left)
+        for number in numbers:
+            if tokens[number] <= room:
+                found.append(number)
+                room -= tokens[number]
+        left -= given - room
         carried = room
-    everything = [item for ordered in layers.values() for item in ordered]
-    for item in everything:
-        if item.key not in taken and item.tokens <= left:
-            taken.add(item.key)
-            left -= item.tokens
-    return [item for item in everything if item.key in taken]
+    taken = set(found)
+    late = set()
+    for number in chain.from_iterable(held):
+        if tokens[number] <= left and number not in taken:
+            late.add(number)
+            left -= tokens[number]
+    if not late:
+        return found
+    return [number for number in chain.from_iterable(held) if number in taken or number in late]
 
 
-def pack_strictly(items: Iterable[Item], budget: int, shares: Shares | None = None) -> list[Item]:
-    """As `pack`, but each layer ends at the first item that does not fit, and nothing is carried over."""
-    portions = (shares or Shares()).of(budget)
-    taken: list[Item] = []
+def fitting_strictly(
+    layers: Iterable[Sequence[int]], tokens: Sequence[int], budget: int, shares: Shares | None = None
+) -> list[int]:
+    """As `fitting`, but each layer ends at the first that does not fit, and nothing is carried over."""
+    found: list[int] = []
     left = budget
-    for layer, ordered in by_layer(items).items():
-        room = portions[layer]
-        for item in ordered:
-            if item.tokens > min(room, left):
+    for portion, numbers in zip((shares or Shares()).of(budget).values(), layers, strict=True):
+        room = given = min(portion, left)
+        for number in numbers:
+            if tokens[number] > room:
                 break
-            taken.append(item)
-            room -= item.tokens
-            left -= item.tokens
-    return taken
+            found.append(number)
+            room -= tokens[number]
+        left -= given - room
+    return found
+
+
+_Fitting: TypeAlias = Callable[[Iterable[Sequence[int]], Sequence[int], int, Shares | None], list[int]]
+
+
+def _packed(which: _Fitting, items: Iterable[Item], budget: int, shares: Shares | None) -> list[Item]:
+    ordered = sorted(items, key=_KEY)
+    ordered.sort(key=_WEIGHT, reverse=True)  # which keeps the order of equal ones
+    layers: dict[Layer, list[int]] = {layer: [] for layer in LAYERS}
+    for number, item in enumerate(ordered):
+        layers[item.layer].append(number)
+    numbers = which(layers.values(), [item.tokens for item in ordered], budget, shares)
+    return [ordered[number] for number in numbers]
