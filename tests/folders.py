@@ -83,17 +83,17 @@ class Folder:
     def capture(self, content: str, file: str | None = None, at: str | None = None, **fields) -> CaptureView:
         position = self.find(file, at) if file and at else None
         request = CaptureRequest(content, file=file, position=position, **fields)
-        return self.run(self.workspace.commit(self.workspace.capture(request, self.now)))
+        return self.run(self.workspace.journaling.commit(self.workspace.writing.capture(request, self.now)))
 
     def remember(self, content: str, file: str | None = None, at: str | None = None, **fields) -> str:
         """Captures; the new memory's id."""
         return self.capture(content, file, at, **fields).view.memory.id
 
     def commit(self, write):
-        return self.run(self.workspace.commit(write))
+        return self.run(self.workspace.journaling.commit(write))
 
     def hover(self, file: str, needle: str, *, nth: int = 1, offset: int = 0) -> HoverView | None:
-        return self.workspace.hover(file, self.find(file, needle, nth=nth, offset=offset), self.now)
+        return self.workspace.hovers.at(file, self.find(file, needle, nth=nth, offset=offset), self.now)
 
     def titles(self, file: str, needle: str, *, nth: int = 1) -> list[str]:
         view = self.hover(file, needle, nth=nth)
@@ -103,19 +103,19 @@ class Folder:
         """{0-based line: title}."""
         return {
             lens.range.start.line: title.title
-            for lens in self.workspace.lenses(file)
-            if (title := self.workspace.lens_title(lens.key, self.now))
+            for lens in self.workspace.lenses.of(file, self.now)
+            if (title := self.workspace.lenses.title(lens.key, self.now))
         }
 
     def verdict(self, memory_id: str) -> str:
-        return self.workspace.get(memory_id, self.now).view.verdict
+        return self.workspace.show.detail(memory_id, self.now).view.verdict
 
     def pass_time(self, seconds: float) -> None:
         self.clock.advance(seconds)
         self.run(self.workspace.tick(self.now))
 
     def edit(self, name: str, changes) -> None:
-        self.workspace.change_document(name, changes, self.now)
+        self.workspace.sources.change_document(name, changes, self.now)
 
     def later(self, **delta) -> datetime:
         return self.now + timedelta(**delta)

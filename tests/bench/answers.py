@@ -213,8 +213,8 @@ def _ranking(project: Project, workspace: Any, now: datetime, times: int) -> lis
     def rank() -> None:
         spot = next(chosen)
         key = SymbolKey(spot.file, spot.name)
-        workspace._show.ranked_on(key, now)
-        workspace._focus.neighbours(key, now, workspace.settings.hover.neighbour_threshold)
+        workspace.show.ranked_on(key, now)
+        workspace.focus.neighbours(key, now, workspace.settings.hover.neighbour_threshold)
 
     return timed(rank, times)
 
@@ -245,21 +245,23 @@ def in_process(lab: Lab, project: Project) -> Iterator[Figure]:
 
     def hover() -> None:
         spot = next(turns)
-        if workspace.hover(spot.file, Position(spot.line, spot.column + 2), now) is None:
+        if workspace.hovers.at(spot.file, Position(spot.line, spot.column + 2), now) is None:
             raise AssertionError(f"no memory on {spot}")
 
     yield figure(ENGINE, "hover", timed(hover, lab.times))
     yield figure(ENGINE, "rank for one hover", _ranking(project, workspace, now, lab.times), 5.0)
     opened(WIDE_FILE)
-    yield figure(ENGINE, "lenses of a 2,000-line file", timed(lambda: workspace.lenses(WIDE_FILE), lab.times))
+    yield figure(
+        ENGINE, "lenses of a 2,000-line file", timed(lambda: workspace.lenses.of(WIDE_FILE, now), lab.times)
+    )
     opened(LONG_FILE)
     calls = [call for call in project.made.calls if call.file == LONG_FILE]
     line = calls[len(calls) // 2].line
 
     def character() -> None:
         change = TextChange("x", (line, 8), (line, 8))
-        workspace.change_document(LONG_FILE, [change], now)
-        while not workspace.parse_pending(8.0):
+        workspace.sources.change_document(LONG_FILE, [change], now)
+        while not workspace.sources.parse_pending(8.0):
             pass
 
     yield figure(ENGINE, "one character in a 5,000-line file", timed(character, lab.times))
@@ -268,7 +270,7 @@ def in_process(lab: Lab, project: Project) -> Iterator[Figure]:
     def capture() -> None:
         spot, _, content = _note(project, next(numbers))
         request = CaptureRequest(content, file=spot.file, position=Position(spot.line, spot.column))
-        loop.run_until_complete(workspace.commit(workspace.capture(request, now)))
+        loop.run_until_complete(workspace.journaling.commit(workspace.writing.capture(request, now)))
 
     yield figure(ENGINE, "capture, fsynced and linked", timed(capture, lab.times))
     workspace.close()

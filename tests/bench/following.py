@@ -76,8 +76,8 @@ def main(count=500):
     for file in list(files)[::2]:
         for k in range(0, FUNCTIONS, 5):
             request = CaptureRequest(f"{file} {k}", file=file, position=Position(k * LINES, 5))
-            write = folder.workspace.capture(request, folder.now)
-            notes.append(folder.workspace.commit_sync(write).view.memory.id)
+            write = folder.workspace.writing.capture(request, folder.now)
+            notes.append(folder.workspace.journaling.commit_sync(write).view.memory.id)
     folder.pass_time(1)
 
     def fates():
@@ -92,7 +92,7 @@ def main(count=500):
         folder.edit(first, [TextChange("x", (0, 5), (0, 5))])
         times.append((process_time() - begun) * 1000)
     print(f"a character typed into a name with a note: {sorted(times)[50]:.2f} ms (median of all its work)")
-    folder.run(folder.workspace.close_document(first))
+    folder.run(folder.workspace.sources.close_document(first))
     changed = []
     for file, text in files.items():
         (root / file).unlink()

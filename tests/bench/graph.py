@@ -113,20 +113,20 @@ class Bench:
         root = folder / "project"
         root.mkdir()
         self.workspace = Workspace.open(root, Settings(), self.clock)
-        self.index = self.workspace._code.index
+        self.index = self.workspace.code.index
         for number in range(self.files):
             self.index.put(path_of(number), made_file(number, self.files))
         self._remember(memories)
         self.graph = GraphSync(
             GraphStore(folder / "graphs" / "w", self.clock),
             self.index,
-            self.workspace._state,
-            self.workspace._links,
+            self.workspace.state,
+            self.workspace.links,
             lambda _: FileFacts("0" * 32, 1000),
             self.clock,
-            lambda: self.workspace._show.decay,
+            lambda: self.workspace.show.decay,
         )
-        refresh = self.workspace._links.refresh
+        refresh = self.workspace.links.refresh
 
         def refreshing(memory_ids):
             ids = list(memory_ids)
@@ -134,7 +134,7 @@ class Bench:
             self.graph.memories_changed(ids)
             return changed
 
-        self.workspace._links.refresh = refreshing
+        self.workspace.links.refresh = refreshing
 
     def _remember(self, memories: int) -> None:
         events = []
@@ -150,8 +150,8 @@ class Bench:
             data = put_memory(f"memory-{number:06}", fields, tags_add=("bench",))
             clock = f"{int(NOW.timestamp() * 1000) + number:013}-0000-benchwrite"
             events.append(Event(f"{number:026}", clock, data))
-        self.workspace._state.apply(events)
-        self.workspace._links.refresh(list(self.workspace._state.memories()))
+        self.workspace.state.apply(events)
+        self.workspace.links.refresh(list(self.workspace.state.memories()))
 
     def run(self, coroutine):
         return self.loop.run_until_complete(coroutine)
@@ -213,7 +213,9 @@ class Bench:
         request = CaptureRequest(f"`{a}` was slow before `{b}` came: run {number}", session_id=f"s{number}")
         with watching(self.loop) as longest:
             begun = time.perf_counter()
-            self.run(self.workspace.commit(self.workspace.capture(request, self.clock.now())))
+            self.run(
+                self.workspace.journaling.commit(self.workspace.writing.capture(request, self.clock.now()))
+            )
             report = self.run(self.graph._flush(exact=True))
             taken = time.perf_counter() - begun
         return figure("one memory stored", taken * 1000, 40, "ms", longest, {"statements": report.statements})

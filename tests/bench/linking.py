@@ -173,7 +173,7 @@ def kind_of(workspace: Workspace, owner: str, last: str) -> str:
     """How an author wrote a name: with its class, with its module, or alone."""
     if owner:
         return "Class.method" if owner.rpartition(".")[2].lstrip("_")[:1].isupper() else "module.name"
-    places = {(key.file, key.qualname) for key in workspace._code.keys_named(last)}
+    places = {(key.file, key.qualname) for key in workspace.code.keys_named(last)}
     return "name in several places" if len(places) > 1 else "name in one place"
 
 
@@ -253,7 +253,7 @@ def speed_figures(scratch: Path, functions: int) -> list[Figure]:
     found = []
     for name, text, most in (("a note of 40 words", short, 1.0), ("a note of 12 kB", long, 20.0)):
         salted = iter(f"{text} {number}" for number in range(1000))  # texts read before are remembered
-        taken = processor(lambda salted=salted: match("", next(salted), {}, workspace._code), 50)
+        taken = processor(lambda salted=salted: match("", next(salted), {}, workspace.code), 50)
         found.append(figure("linking, what it costs", name, taken, most, functions=functions))
     workspace.close()
     return found
@@ -273,18 +273,18 @@ def relinking_figures(scratch: Path, memories: int) -> list[Figure]:
         CaptureRequest(f"`charge_{number}` must wait for settle_{number}() and for the ledger to close")
         for number in range(memories)
     )
-    events = [event for one in requests for event in workspace.capture(one, NOW).events]
+    events = [event for one in requests for event in workspace.writing.capture(one, NOW).events]
     with bulk_load():
-        workspace.commit_sync(Write(tuple(events), lambda: None))
+        workspace.journaling.commit_sync(Write(tuple(events), lambda: None))
     workspace.open_document("shop.py", "python", (scratch / "shop.py").read_text())
     numbers = iter(range(memories // 3, memories, memories // 100))
-    links = workspace._links
+    links = workspace.links
 
     def new_function() -> None:
         number = next(numbers)
         text = f"def first():\n    return 1\n\n\ndef charge_{number}():\n    return {number}\n"
-        workspace.change_document("shop.py", [TextChange(text)], NOW)
-        workspace.save_document("shop.py")
+        workspace.sources.change_document("shop.py", [TextChange(text)], NOW)
+        workspace.sources.save_document("shop.py")
         (found,) = links.on_symbol(SymbolKey("shop.py", f"charge_{number}")).values()
         assert found.relevance >= 0.5, found
 

@@ -170,7 +170,7 @@ def make_memories(made: Made, count: int) -> list[Spot]:
         other = made.definitions[number * 31 % len(made.definitions)]
         position = Position(spot.line, spot.column)
         request = CaptureRequest(note_on(spot, other, number), file=spot.file, position=position)
-        events += workspace.capture(request, now).events
-    workspace.commit_sync(Write(tuple(events), lambda: None))
+        events += workspace.writing.capture(request, now).events
+    workspace.journaling.commit_sync(Write(tuple(events), lambda: None))
     workspace.close()
     return chosen

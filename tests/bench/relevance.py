@@ -72,7 +72,7 @@ class Stage:
 
     def place(self, one: str) -> tuple[str, Position]:
         file, _, qualname = one.partition("::")
-        return file, self.workspace.find(file, qualname)
+        return file, self.workspace.glance.find(file, qualname)
 
     def _captured(self) -> list[str]:
         events, ids = [], []
@@ -91,8 +91,8 @@ class Stage:
                 created_at=note.created_at,
                 id=ids[-1],
             )
-            events += self.workspace.capture(request, NOW).events
-        self.workspace.commit_sync(Write(tuple(events), lambda: None))
+            events += self.workspace.writing.capture(request, NOW).events
+        self.workspace.journaling.commit_sync(Write(tuple(events), lambda: None))
         return ids
 
     def _use(self) -> None:
@@ -100,13 +100,15 @@ class Stage:
         for number, note in enumerate(self.shop.notes):
             one = self.ids[number]
             if note.uses and note.used_at is not None:
-                workspace.record([one] * note.uses, note.used_at)
+                workspace.journaling.access_sync([one] * note.uses, note.used_at)
             for other in note.together:
-                workspace.commit_sync(workspace.memory_graph.together([one, self.ids[other]]))
+                workspace.journaling.commit_sync(workspace.memory_graph.together([one, self.ids[other]]))
             for other, kind in ((note.topic_of, "SAME_TOPIC"), (note.replaces, "SUPERSEDES")):
                 if other is not None:
                     target = self.ids[other]
-                    workspace.commit_sync(workspace.link(one, target_id=target, edge_type=kind, now=NOW))
+                    workspace.journaling.commit_sync(
+                        workspace.attaching.link(one, target_id=target, edge_type=kind, now=NOW)
+                    )
 
 
 @contextmanager
@@ -133,14 +135,14 @@ class Signals:
 
     def __init__(self, stage: Stage) -> None:
         self._shop = stage.shop
-        memories = {one: stage.workspace.view(one, NOW) for one in stage.ids}
+        memories = {one: stage.workspace.show.view(one, NOW) for one in stage.ids}
         self._weight = {one: view.weight for one, view in memories.items()}
         self._recency = {one: view.memory.accessed_at.timestamp() for one, view in memories.items()}
         counts = {one: float(view.memory.access_count) for one, view in memories.items()}
         self._use = {one: count for one, count in counts.items() if count}
         self._on: dict[str, dict[str, float]] = defaultdict(dict)
         for one in stage.ids:
-            for link in stage.workspace.links(one):
+            for link in stage.workspace.show.links_of(one):
                 if not link.candidate:
                     self._on[link.target.id][one] = link.relevance
         self._beside: dict[str, set[str]] = defaultdict(set)  # calls, both ways, as the shop was written
@@ -205,7 +207,7 @@ def in_order(scores: Mapping[str, float], at: str) -> list[str]:
 def recalled(stage: Stage, one: str) -> list[str]:
     """As the product says it."""
     file, position = stage.place(one)
-    view = stage.workspace.recall(RecallRequest(file=file, position=position, limit=100), NOW)
+    view = stage.workspace.recall.recall(RecallRequest(file=file, position=position, limit=100), NOW)
     return [found.view.memory.id for found in view.memories]
 
 
@@ -244,7 +246,7 @@ def hovered(stage: Stage) -> dict[str, list[str]]:
         workspace.open_document(file, "python", (workspace.layout.top / file).read_text("utf-8"))
     shown = {}
     for one in stage.shop.functions:
-        view = workspace.hover(*stage.place(one), NOW)
+        view = workspace.hovers.at(*stage.place(one), NOW)
         shown[one] = [item.memory_id for item in view.items] if view is not None else []
     return shown
 
@@ -267,7 +269,7 @@ CHOICES: Final[Mapping[str, Sequence[float]]] = {
 def tune(seeds: Sequence[int], turns: int = 2) -> None:
     """Tries one factor after another on the half that is tuned on, and says what each choice is good for."""
     with staged(seeds) as stages:
-        joints = [stage.workspace._focus.activation for stage in stages]
+        joints = [stage.workspace.focus.activation for stage in stages]
         best = joints[0].factors
         for _ in range(turns):
             for name, choices in CHOICES.items():

@@ -6,6 +6,7 @@ from folders import Folder
 from mnemolens.core.symbols import SymbolKey
 from mnemolens.engine.activation import Factors, JointActivation, words
 from mnemolens.engine.requests import RecallRequest
+from mnemolens.engine.status import journal_status_of
 
 PAY = """\
 from shop.net import retry
@@ -75,7 +76,7 @@ def key(name):
 
 def lit(shop, name, visited=()):
     workspace = shop.workspace
-    joint = JointActivation(workspace._state, workspace._links, workspace._code)
+    joint = JointActivation(workspace.state, workspace.links, workspace.code)
     return joint.around(key(name), [key(one) for one in visited])
 
 
@@ -86,8 +87,8 @@ def said(shop, name, memory_id, visited=()):
 def spoken(shop, found):
     return words(
         found,
-        lambda one: f"`{shop.workspace._show.place(one).label}`",
-        lambda one: shop.workspace._state.memory(one).title,
+        lambda one: f"`{shop.workspace.show.place(one).label}`",
+        lambda one: shop.workspace.state.memory(one).title,
     )
 
 
@@ -148,7 +149,9 @@ def test_memories_lead_to_memories(shop):
     first = shop.remember("Keep it idempotent.", "shop/net.py", "retry")
     second = shop.remember("The provider repeats its calls.")
     shop.commit(
-        shop.workspace.link(first, target_id=second, edge_type="SAME_TOPIC", weight=1.0, now=shop.now)
+        shop.workspace.attaching.link(
+            first, target_id=second, edge_type="SAME_TOPIC", weight=1.0, now=shop.now
+        )
     )
     assert (
         lit(shop, "shop/net.py::retry")[second].activation < lit(shop, "shop/net.py::retry")[first].activation
@@ -170,8 +173,10 @@ def test_memories_lead_to_memories(shop):
 def test_an_edge_says_what_it_is_from_both_ends(shop, edge_type, of_target, of_source):
     source = shop.remember("Calls twice.", "shop/net.py", "retry")
     target = shop.remember("The provider charged twice.", "shop/net.py", "backoff(call):")
-    shop.commit(shop.workspace.link(source, target_id=target, edge_type=edge_type, weight=1.0, now=shop.now))
-    joint = JointActivation(shop.workspace._state, shop.workspace._links, shop.workspace._code)
+    shop.commit(
+        shop.workspace.attaching.link(source, target_id=target, edge_type=edge_type, weight=1.0, now=shop.now)
+    )
+    joint = JointActivation(shop.workspace.state, shop.workspace.links, shop.workspace.code)
     joint.factors = Factors(calls=0.0, caller=0.0, file=0.0)  # only the edge is left
     assert spoken(shop, joint.around(key("shop/net.py::retry"))[target]) == of_target.format("Calls twice.")
     lit_there = joint.around(key("shop/net.py::backoff"))
@@ -183,7 +188,7 @@ def test_memories_recalled_together_say_how_often_and_with_which(shop):
     second = shop.remember("The provider repeats its calls.")
     at = "shop/net.py::retry"
     for _ in range(3):
-        shop.run(shop.workspace.access([first, second], shop.now))
+        shop.run(shop.workspace.journaling.access([first, second], shop.now))
     assert said(shop, at, second) == "recalled together 3 times with “Keep it idempotent.”"
     shop.restart()
     assert said(shop, at, second) == "recalled together 3 times with “Keep it idempotent.”"
@@ -194,10 +199,12 @@ def test_a_memory_that_is_gone_leads_nowhere(shop):
     middle, last = shop.remember("The provider repeats."), shop.remember("Ask the provider.")
     for one, other in ((first, middle), (middle, last)):
         shop.commit(
-            shop.workspace.link(one, target_id=other, edge_type="SAME_TOPIC", weight=1.0, now=shop.now)
+            shop.workspace.attaching.link(
+                one, target_id=other, edge_type="SAME_TOPIC", weight=1.0, now=shop.now
+            )
         )
     assert last in lit(shop, "shop/net.py::retry")
-    shop.commit(shop.workspace.forget(middle, shop.now))
+    shop.commit(shop.workspace.writing.forget(middle, shop.now))
     assert set(lit(shop, "shop/net.py::retry")) == {first}
 
 
@@ -251,10 +258,10 @@ def test_capture_recall_and_open_are_visits_too(shop):
         return shop.titles("shop/two.py", "both")[0]
 
     assert first() == "Mind the right."  # it was captured last
-    shop.run(shop.workspace.open_memories([left], shop.now, used=()))
+    shop.run(shop.workspace.opened.open([left], shop.now, used=()))
     assert first() == "Mind the left."
     at = shop.find("shop/two.py", "right():")
-    shop.workspace.recall(RecallRequest(file="shop/two.py", position=at), shop.now)
+    shop.workspace.recall.recall(RecallRequest(file="shop/two.py", position=at), shop.now)
     assert first() == "Mind the right."
 
 
@@ -273,7 +280,7 @@ def test_what_the_words_find_is_first_where_somebody_was_before(shop):
     shop.remember("Sleeps between attempts, too.", "shop/net.py", "backoff(call):")
 
     def found():
-        view = shop.workspace.recall(RecallRequest("sleeps attempts"), shop.now)
+        view = shop.workspace.recall.recall(RecallRequest("sleeps attempts"), shop.now)
         return [one.view.memory.content for one in view.memories], view.memories[0].why
 
     for name, first in (
@@ -284,12 +291,12 @@ def test_what_the_words_find_is_first_where_somebody_was_before(shop):
         contents, why = found()
         assert contents[0] == first
         assert "near where you were before" in why
-    assert shop.workspace.recall(RecallRequest("zebra"), shop.now).memories == ()
+    assert shop.workspace.recall.recall(RecallRequest("zebra"), shop.now).memories == ()
 
 
 def test_a_forgotten_memory_is_not_lit(shop):
     memory = shop.remember("Keep it idempotent.", "shop/net.py", "retry")
-    shop.commit(shop.workspace.forget(memory, shop.now))
+    shop.commit(shop.workspace.writing.forget(memory, shop.now))
     assert lit(shop, "shop/pay.py::Payment.charge") == {}
 
 
@@ -322,8 +329,8 @@ def test_the_threshold_keeps_weak_neighbours_out(shop):
 def test_hovering_writes_nothing(shop):
     shop.open("shop/pay.py")
     shop.remember("Keep it idempotent.", "shop/net.py", "retry", importance=1.0)
-    before = shop.workspace.journal_status().events
+    before = journal_status_of(shop.workspace).events
     for needle in ("charge(self", "checkout", "quiet"):
         shop.hover("shop/pay.py", needle)
     shop.pass_time(3)
-    assert shop.workspace.journal_status().events == before
+    assert journal_status_of(shop.workspace).events == before

@@ -22,7 +22,7 @@ def folder(tmp_path):
 
 
 def similar(folder, content):
-    view = folder.workspace.preview(CaptureRequest(content), folder.now)
+    view = folder.workspace.writing.preview(CaptureRequest(content), folder.now)
     compared = folder.workspace.alike.compared(view, content, folder.now)
     return [one.title for one in compared.similar]
 
@@ -49,7 +49,7 @@ def test_scripts_without_spaces(folder):
 
 def test_a_forgotten_one_is_not_shown(folder):
     memory = folder.remember(LONG, title="earlier")
-    folder.run(folder.workspace.commit(folder.workspace.forget(memory, folder.now)))
+    folder.run(folder.workspace.journaling.commit(folder.workspace.writing.forget(memory, folder.now)))
     assert similar(folder, f"{LONG}.") == []
 
 
@@ -58,7 +58,7 @@ def hovered(folder):
     memory = folder.remember(
         "It *charges* twice_over [see](http://x)\nand more", "billing.py", "charge", title="A_title *so* — 1."
     )
-    view = folder.workspace.hover("billing.py", folder.find("billing.py", "charge"), folder.now)
+    view = folder.workspace.hovers.at("billing.py", folder.find("billing.py", "charge"), folder.now)
     return memory, view
 
 

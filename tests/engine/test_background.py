@@ -83,16 +83,16 @@ def test_typing_breaks_it_off_and_it_begins_again(folder, monkeypatch):
 def test_what_has_faded_is_offered_once_and_kept(folder):
     faded = folder.remember("An old plan", importance=0.001)
     pinned = folder.remember("Pinned", importance=0.001)
-    folder.commit(folder.workspace.update(pinned, {"pinned": True}, folder.now))
+    folder.commit(folder.workspace.writing.update(pinned, {"pinned": True}, folder.now))
     forgotten = folder.remember("Forgotten", importance=0.001)
-    folder.commit(folder.workspace.forget(forgotten, folder.now))
+    folder.commit(folder.workspace.writing.forget(forgotten, folder.now))
     folder.remember("Over", importance=0.001, expires_at=folder.later(seconds=-1))
     folder.remember("Never retry", importance=0.5)
     background = folder.workspace.background
     tick(folder)
     assert background.take_offer() == (faded,)
     assert background.take_offer() == ()
-    assert folder.workspace.get(faded, folder.now).view.memory.status == "active"
+    assert folder.workspace.show.detail(faded, folder.now).view.memory.status == "active"
     later = folder.remember("Another old plan", importance=0.001)
     folder.clock.advance(86_399)
     tick(folder)
@@ -120,7 +120,7 @@ def test_what_was_used_meanwhile_has_not_faded(folder):
     folder.clock.advance(timedelta(days=30).total_seconds())
     assert background.faded(folder.now, [one, "nobody"]) == (one,)
     for _ in range(30):
-        folder.workspace.record([one], folder.now)
+        folder.workspace.journaling.access_sync([one], folder.now)
     assert background.faded(folder.now, [one]) == ()
 
 

@@ -318,14 +318,14 @@ def test_a_foreign_memory_is_marked_and_ranks_lower(folder):
     new = folder.remember("Retry once", "a.py", "pay", importance=0.6)
     folder.open("a.py")
     assert [item.memory_id for item in folder.hover("a.py", "pay").items] == [new, old]
-    before = folder.workspace.generation
+    before = folder.workspace.refreshing.generation
     switch(folder, "main")
-    assert folder.workspace.generation > before
+    assert folder.workspace.refreshing.generation > before
     items = folder.hover("a.py", "pay").items
     assert [(item.memory_id, item.from_branch) for item in items] == [(old, None), (new, "side")]
-    page = folder.workspace.list(ListRequest(), folder.now)
+    page = folder.workspace.listing.page(ListRequest(), folder.now)
     assert {view.memory.id: view.from_branch for view in page.memories} == {old: None, new: "side"}
-    recalled = folder.workspace.recall(RecallRequest(query="retry"), folder.now).memories
+    recalled = folder.workspace.recall.recall(RecallRequest(query="retry"), folder.now).memories
     assert [ranked.view.memory.id for ranked in recalled] == [old, new]
     assert recalled[1].why[-1] == "from branch side"
     assert recalled[1].truth == pytest.approx(0.7)
@@ -342,7 +342,7 @@ def test_hidden_ones_stay_in_the_list_alone(folder):
     switch(folder, "main")
     assert folder.hover("a.py", "pay") is None
     assert folder.lenses("a.py") == {}
-    assert folder.workspace.recall(RecallRequest(query="retry"), folder.now).memories == ()
+    assert folder.workspace.recall.recall(RecallRequest(query="retry"), folder.now).memories == ()
     for request in (ListRequest(), ListRequest(file="a.py", position=folder.find("a.py", "pay"))):
-        page = folder.workspace.list(request, folder.now)
+        page = folder.workspace.listing.page(request, folder.now)
         assert [view.memory.id for view in page.memories] == [new]

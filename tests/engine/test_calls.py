@@ -24,7 +24,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def calls(folder):
-    return CallTables(folder.workspace._code.index)
+    return CallTables(folder.workspace.code.index)
 
 
 def test_under_another_name_and_each_once_but_not_itself(calls):

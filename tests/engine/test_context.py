@@ -5,6 +5,7 @@ import pytest
 from folders import Folder
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.engine import tokens
+from mnemolens.engine.context import context_at
 from mnemolens.engine.tokens import Tokenizer, tokenizer
 
 PAY = '''\
@@ -39,7 +40,7 @@ def shop(tmp_path):
 
 def context(shop, at="charge", file="pay.py", budget=None):
     position = shop.find(file, at) if at else None
-    return shop.workspace.context(file, position, budget, shop.now)
+    return context_at(shop.workspace, file, position, budget, shop.now)
 
 
 def test_holds_memories_with_source_and_verdict_and_the_code_they_are_on(shop):
@@ -107,7 +108,7 @@ def test_a_file(shop):
 def test_asking_counts_no_use(shop):
     memory = shop.remember("Never charge twice.", "pay.py", "charge")
     context(shop)
-    assert shop.workspace.view(memory, shop.now).memory.access_count == 0
+    assert shop.workspace.show.view(memory, shop.now).memory.access_count == 0
 
 
 def test_says_how_tokens_were_counted(shop, monkeypatch):

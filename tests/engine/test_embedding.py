@@ -118,7 +118,7 @@ def settle(folder, state="ready"):
 
 def recalled(folder, query):
     meaning = folder.run(folder.workspace.embedding.similar(query))
-    view = folder.workspace.recall(RecallRequest(query), folder.now, meaning)
+    view = folder.workspace.recall.recall(RecallRequest(query), folder.now, meaning)
     return {found.view.memory.title: found.why[0] for found in view.memories}
 
 
@@ -157,16 +157,16 @@ def test_what_is_made_is_kept_and_only_what_is_new_is_asked_for(folder, server):
 def test_a_changed_and_a_forgotten_memory(folder):
     memory = folder.remember("money", title="note")
     settle(folder)
-    update = folder.workspace.update(memory, {"content": "stock", "title": "note"}, folder.now)
+    update = folder.workspace.writing.update(memory, {"content": "stock", "title": "note"}, folder.now)
 
     async def change():
-        await folder.workspace.commit(update)
+        await folder.workspace.journaling.commit(update)
         assert folder.workspace.embedding.state.state == "working"
         await until(lambda: folder.workspace.embedding.state.state == "ready")
 
     folder.run(change())
     assert recalled(folder, "shelf") == {"note": "close in meaning"}
-    folder.run(folder.workspace.commit(folder.workspace.forget(memory, folder.now)))
+    folder.run(folder.workspace.journaling.commit(folder.workspace.writing.forget(memory, folder.now)))
     assert recalled(folder, "shelf") == {}
 
 

@@ -76,11 +76,13 @@ class Shop(Folder):
     def start(self):
         workspace = super().start()
 
-        async def merge(events):
-            workspace._merge(events)
-
         self.exchange = Exchange(
-            workspace.layout, workspace._journal, workspace._state, workspace._show, workspace._code, merge
+            workspace.layout,
+            workspace.journal,
+            workspace.state,
+            workspace.show,
+            workspace.code,
+            workspace.journaling.merge_slowly,
         )
         return workspace
 
@@ -94,7 +96,7 @@ class Shop(Folder):
         self.commit(Write(data, lambda: None))
 
     def detail(self, memory_id):
-        return self.workspace.get(memory_id, self.now)
+        return self.workspace.show.detail(memory_id, self.now)
 
     def lines(self, path):
         self.export(path)
@@ -153,18 +155,22 @@ def fill(shop):
     third = shop.remember("about nothing at all")
     shop.clock.advance(1)
     workspace = shop.workspace
-    shop.commit(workspace.update(first, {"title": "Old wording", "tags": ["money"]}, shop.now))
+    shop.commit(workspace.writing.update(first, {"title": "Old wording", "tags": ["money"]}, shop.now))
     shop.clock.advance(1)
     shop.commit(
-        workspace.update(first, {"title": "Retry", "metadata": {"n": None, "k": 1}, "pinned": True}, shop.now)
+        workspace.writing.update(
+            first, {"title": "Retry", "metadata": {"n": None, "k": 1}, "pinned": True}, shop.now
+        )
     )
-    shop.commit(workspace.forget(second, shop.now))
-    shop.commit(workspace.done(third, shop.now))
-    shop.commit(workspace.link(first, target_id=third, edge_type="CAUSED_BY", weight=0.5, now=shop.now))
-    shop.commit(workspace.confirm(first, None, shop.now))
+    shop.commit(workspace.writing.forget(second, shop.now))
+    shop.commit(workspace.writing.done(third, shop.now))
+    shop.commit(
+        workspace.attaching.link(first, target_id=third, edge_type="CAUSED_BY", weight=0.5, now=shop.now)
+    )
+    shop.commit(workspace.attaching.confirm(first, None, shop.now))
     moved = shop.find("shop/pay.py", "def run", offset=4)
-    shop.commit(workspace.reanchor(second, file="shop/pay.py", position=moved, now=shop.now))
-    anchor = workspace._state.anchors_of(first)[0].id
+    shop.commit(workspace.attaching.reanchor(second, file="shop/pay.py", position=moved, now=shop.now))
+    anchor = workspace.state.anchors_of(first)[0].id
     shop.events(
         AnchorUnalias(anchor=anchor, place=Place(file="shop/util.py", qualname="plain", ordinal=0)),
         LinkDrop(memory=first, evidence="charge()", name="shop/util.py::plain"),
@@ -172,13 +178,13 @@ def fill(shop):
         MemoryTogether(memories=(first, second, third), rate=0.25),
         NodePut(node="topic", meta={"createdBy": "x"}),
     )
-    shop.run(workspace.access([first, first, third], shop.now))
+    shop.run(workspace.journaling.access([first, first, third], shop.now))
     return first, second, third
 
 
 def everything(shop, ids):
     """All that the store says of these memories, less what hangs on the code and the time."""
-    state = shop.workspace._state
+    state = shop.workspace.state
     return {
         one: (
             state.memory(one),
@@ -188,7 +194,7 @@ def everything(shop, ids):
             state.link_dropped(one, "charge()", "shop/util.py::plain"),
             [
                 key
-                for key in shop.workspace._code.index.keys_named("plain")
+                for key in shop.workspace.code.index.keys_named("plain")
                 if state.suggestion_refused(one, key)
             ],
         )
@@ -297,7 +303,7 @@ class TestRoundTrip:
         shop.export(tmp_path / "out.jsonl")
         assert counts(other.take(tmp_path / "out.jsonl")) == (3, 3, 0, 0, 0)
         assert everything(other, ids) == everything(shop, ids)
-        assert other.workspace._state.node("topic") == {"createdBy": "x"}
+        assert other.workspace.state.node("topic") == {"createdBy": "x"}
         other.restart()
         assert everything(other, ids) == everything(shop, ids)
 
@@ -347,7 +353,7 @@ class TestRoundTrip:
             segment.write_bytes(whole[:cut])
             other.workspace = other.start()
             for one in ids:
-                memory = other.workspace._state.memory(one)
+                memory = other.workspace.state.memory(one)
                 assert memory is None or memory.content == shop.detail(one).view.memory.content
             other.take(tmp_path / "out.jsonl")
             assert everything(other, ids) == everything(shop, ids)
@@ -363,12 +369,12 @@ class TestRoundTrip:
             for n in range(20):
                 await asyncio.sleep(0)
                 request = CaptureRequest(f"captured {n}")
-                await other.workspace.commit(other.workspace.capture(request, other.now))
+                await other.workspace.journaling.commit(other.workspace.writing.capture(request, other.now))
             return await task
 
         assert counts(other.run(both())) == (300, 300, 0, 0, 0)
         other.restart()
-        assert other.workspace.list(_all(), other.now).total == 320
+        assert other.workspace.listing.page(_all(), other.now).total == 320
 
 
 class TestMerge:
@@ -377,12 +383,14 @@ class TestMerge:
         shop.export(tmp_path / "1.jsonl")
         other.take(tmp_path / "1.jsonl")
         shop.clock.advance(10)
-        shop.commit(shop.workspace.update(memory, {"title": "older title", "metadata": {"k": 2}}, shop.now))
+        shop.commit(
+            shop.workspace.writing.update(memory, {"title": "older title", "metadata": {"k": 2}}, shop.now)
+        )
         other.clock.advance(20)
         changes = {"title": "newer title", "importance": 0.1, "metadata": {"l": 2}}
-        other.commit(other.workspace.update(memory, changes, other.now))
+        other.commit(other.workspace.writing.update(memory, changes, other.now))
         shop.clock.advance(20)
-        shop.commit(shop.workspace.update(memory, {"tags": ["b"]}, shop.now))
+        shop.commit(shop.workspace.writing.update(memory, {"tags": ["b"]}, shop.now))
 
         shop.export(tmp_path / "2.jsonl")
         other.export(tmp_path / "3.jsonl")
@@ -398,9 +406,11 @@ class TestMerge:
         first, second, third = fill(shop)
         shop.export(tmp_path / "old.jsonl")
         shop.clock.advance(5)
-        shop.commit(shop.workspace.update(first, {"content": "new", "metadata": {"k": None}}, shop.now))
-        shop.commit(shop.workspace.restore(second, shop.now))
-        shop.commit(shop.workspace.unlink(first, target_id=third, edge_type="CAUSED_BY"))
+        shop.commit(
+            shop.workspace.writing.update(first, {"content": "new", "metadata": {"k": None}}, shop.now)
+        )
+        shop.commit(shop.workspace.writing.restore(second, shop.now))
+        shop.commit(shop.workspace.attaching.unlink(first, target_id=third, edge_type="CAUSED_BY"))
         before = everything(shop, [first, second, third])
         assert counts(shop.take(tmp_path / "old.jsonl")) == (3, 0, 0, 3, 0)
         assert everything(shop, [first, second, third]) == before
@@ -410,21 +420,21 @@ class TestMerge:
         memory = shop.remember("content")
         shop.export(tmp_path / "out.jsonl")
         other.take(tmp_path / "out.jsonl")
-        other.commit(other.workspace.update(memory, {"title": "mine"}, other.now))
+        other.commit(other.workspace.writing.update(memory, {"title": "mine"}, other.now))
         assert other.detail(memory).view.memory.title == "mine"
 
     def test_accesses_are_counted_once(self, shop, other, tmp_path):
         memory = shop.remember("content")
-        shop.run(shop.workspace.access([memory, memory], shop.now))
+        shop.run(shop.workspace.journaling.access([memory, memory], shop.now))
         shop.export(tmp_path / "1.jsonl")
         other.take(tmp_path / "1.jsonl")
-        other.run(other.workspace.access([memory], other.now))
-        shop.run(shop.workspace.access([memory], shop.now))
+        other.run(other.workspace.journaling.access([memory], other.now))
+        shop.run(shop.workspace.journaling.access([memory], shop.now))
         shop.export(tmp_path / "2.jsonl")
         other.take(tmp_path / "2.jsonl")
         assert other.detail(memory).view.memory.access_count == 4
         other.restart()
-        other.run(other.workspace.access([memory], other.now))
+        other.run(other.workspace.journaling.access([memory], other.now))
         assert other.detail(memory).view.memory.access_count == 5
 
     def test_a_purged_memory_does_not_come_back(self, shop, tmp_path):
@@ -435,7 +445,7 @@ class TestMerge:
         assert counts(report) == (2, 0, 0, 2, 1)
         assert report.skipped[0].line == 1
         assert "purged" in report.skipped[0].reason
-        assert shop.workspace._state.memory(first) is None
+        assert shop.workspace.state.memory(first) is None
 
     def test_a_clock_far_ahead_does_not_freeze_a_field(self, shop, other, tmp_path):
         memory = shop.remember("content")
@@ -443,7 +453,7 @@ class TestMerge:
         for entry in line["history"]:
             entry["clock"] = f"9999999999999-0000-{entry['clock'][19:]}"
         other.take(write_lines(tmp_path / "x.jsonl", line))
-        other.commit(other.workspace.update(memory, {"content": "edited"}, other.now))
+        other.commit(other.workspace.writing.update(memory, {"content": "edited"}, other.now))
         assert other.detail(memory).view.memory.content == "edited"
 
     def test_a_value_changed_in_the_file_by_hand_is_taken_once(self, shop, tmp_path):
@@ -456,7 +466,7 @@ class TestMerge:
         assert shop.detail(memory).view.memory.title == "by hand"
         assert counts(shop.take(path)) == (1, 0, 0, 1, 0)
         shop.clock.advance(1)
-        shop.commit(shop.workspace.update(memory, {"title": "later"}, shop.now))
+        shop.commit(shop.workspace.writing.update(memory, {"title": "later"}, shop.now))
         assert counts(shop.take(path)) == (1, 0, 0, 1, 0)
         assert shop.detail(memory).view.memory.title == "later"
 
@@ -465,7 +475,7 @@ class TestLeastForm:
     def test_content_alone_is_enough(self, shop, tmp_path):
         path = write_lines(tmp_path / "x.jsonl", {"memory": {"content": "Retry is not idempotent. More."}})
         assert counts(shop.take(path)) == (1, 1, 0, 0, 0)
-        (found,) = shop.workspace.list(_all(), shop.now).memories
+        (found,) = shop.workspace.listing.page(_all(), shop.now).memories
         memory = found.memory
         assert memory.content == "Retry is not idempotent. More."
         assert memory.title == "Retry is not idempotent. More."
@@ -517,7 +527,7 @@ class TestLeastForm:
         assert (report.new, report.warnings) == (4, ())
         on = {
             one.memory.content: shop.detail(one.memory.id)
-            for one in shop.workspace.list(_all(), shop.now).memories
+            for one in shop.workspace.listing.page(_all(), shop.now).memories
         }
         assert {text: [a.at.id for a in detail.anchors] for text, detail in on.items()} == {
             "by line": ["shop/pay.py::charge"],
@@ -553,11 +563,16 @@ class TestLeastForm:
         before = shop.journal_bytes()
         assert counts(shop.take(path)) == (3, 0, 0, 3, 0)
         assert shop.journal_bytes() == before
-        ids = {one.memory.content: one.memory.id for one in shop.workspace.list(_all(), shop.now).memories}
+        ids = {
+            one.memory.content: one.memory.id
+            for one in shop.workspace.listing.page(_all(), shop.now).memories
+        }
         shop.clock.advance(1)
-        shop.commit(shop.workspace.update(ids["one"], {"content": "edited"}, shop.now))
-        shop.commit(shop.workspace.update("x", {"content": "edited too", "metadata": {"k": 2}}, shop.now))
-        shop.commit(shop.workspace.forget(ids["two `charge()`"], shop.now))
+        shop.commit(shop.workspace.writing.update(ids["one"], {"content": "edited"}, shop.now))
+        shop.commit(
+            shop.workspace.writing.update("x", {"content": "edited too", "metadata": {"k": 2}}, shop.now)
+        )
+        shop.commit(shop.workspace.writing.forget(ids["two `charge()`"], shop.now))
         shop.write_seen("shop/pay.py", "# moved\n" * 20 + PAY)
         shop.clock.advance(1)
         before = shop.journal_bytes()
@@ -583,7 +598,7 @@ class TestLeastForm:
         memory = shop.detail("m").view.memory
         assert (memory.content, memory.tags) == ("v2", ("a", "b"))
         shop.clock.advance(1)
-        shop.commit(shop.workspace.update("m", {"content": "mine"}, shop.now))
+        shop.commit(shop.workspace.writing.update("m", {"content": "mine"}, shop.now))
         write_lines(path, {"memory": {"id": "m", "content": "v3", "title": "new title"}})
         assert counts(shop.take(path)) == (1, 0, 1, 0, 0)
         memory = shop.detail("m").view.memory
@@ -630,14 +645,14 @@ class TestPaths:
             tmp_path / "x.jsonl", {"memory": {"id": "m", "content": "c"}, "at": {"file": file, "line": 4}}
         )
         assert shop.take(path).warnings == ()
-        (anchor,) = shop.workspace._state.anchors_of("m")
+        (anchor,) = shop.workspace.state.anchors_of("m")
         assert anchor.birth.state.key.id == "shop/pay.py::charge"
 
     def test_the_own_root_is_taken_off(self, shop, tmp_path):
         file = str(shop.root / "shop" / "pay.py")
         line = {"memory": {"id": "m", "content": "c"}, "at": {"file": file}}
         shop.take(write_lines(tmp_path / "x.jsonl", line))
-        assert shop.workspace._state.anchors_of("m")[0].birth.state.key.file == "shop/pay.py"
+        assert shop.workspace.state.anchors_of("m")[0].birth.state.key.file == "shop/pay.py"
 
     def test_a_lossless_export_of_a_root_further_up(self, shop, make, tmp_path):
         ids = fill(shop)
@@ -647,9 +662,9 @@ class TestPaths:
         (tmp_path / "up.jsonl").write_text(lines, "utf-8")
         inner = make("inner", {"src/pay.py": PAY, "src/util.py": "def plain():\n    return 1\n"})
         inner.take(tmp_path / "up.jsonl")
-        anchors = [a for one in ids for a in inner.workspace._state.anchors_of(one)]
+        anchors = [a for one in ids for a in inner.workspace.state.anchors_of(one)]
         assert {anchor.birth.state.key.file for anchor in anchors} == {"src/pay.py"}
-        assert inner.workspace._state.link_dropped(ids[0], "charge()", "src/util.py::plain")
+        assert inner.workspace.state.link_dropped(ids[0], "charge()", "src/util.py::plain")
         assert inner.verdict(ids[0]) == "fresh"
         assert counts(inner.take(tmp_path / "up.jsonl")) == (3, 0, 0, 3, 0)
         assert counts(deeper.take(tmp_path / "out.jsonl")) == (3, 3, 0, 0, 0)
@@ -659,7 +674,7 @@ class TestPaths:
         shop.export(tmp_path / "out.jsonl")
         outer = make("outer", {f"app/{name}": text for name, text in FILES.items()})
         outer.take(tmp_path / "out.jsonl")
-        anchors = [a for one in ids for a in outer.workspace._state.anchors_of(one)]
+        anchors = [a for one in ids for a in outer.workspace.state.anchors_of(one)]
         assert {anchor.birth.state.key.file for anchor in anchors} == {"app/shop/pay.py"}
 
     def test_a_file_that_is_merely_gone_keeps_its_path(self, shop, other, tmp_path):
@@ -669,7 +684,7 @@ class TestPaths:
         (other.root / "shop" / "util.py").unlink()
         (other.root / "util.py").write_text("def plain():\n    return 1\n")
         other.take(tmp_path / "out.jsonl")
-        state = other.workspace._state
+        state = other.workspace.state
         assert state.anchors_of(memory)[0].birth.state.key.file == "shop/util.py"
         assert state.anchors_of(keeper)[0].birth.state.key.file == "shop/pay.py"
 
@@ -702,7 +717,7 @@ class TestBadInput:
             9: "content", 10: "memory", 11: "line", 12: "tags", 13: "UTF-8",
         }.items():  # fmt: skip
             assert words in reasons[number], reasons[number]
-        assert shop.workspace.list(_all(), shop.now).total == 2
+        assert shop.workspace.listing.page(_all(), shop.now).total == 2
 
     def test_the_bounds_are_those_of_a_capture(self, shop, tmp_path):
         path = write_lines(
@@ -809,7 +824,7 @@ class TestMarkdown:
         shop.remember("Anything.")
         gone = shop.remember("Of old code.", "shop/util.py", "plain")
         hidden = shop.remember("hidden words")
-        shop.commit(shop.workspace.forget(hidden, shop.now))
+        shop.commit(shop.workspace.writing.forget(hidden, shop.now))
         shop.write_seen("shop/util.py", "x = 1\n")
         report = shop.export(tmp_path / "out.md", "markdown")
         assert report.memories == 4
@@ -851,8 +866,8 @@ class TestPurge:
         secret = "correct horse battery staple"
         memory = shop.remember(f"{secret} `charge()`", "shop/pay.py", "charge", metadata={"hint": secret})
         kept = shop.remember("kept words", "shop/pay.py", "charge")
-        shop.commit(shop.workspace.update(memory, {"title": f"Again {secret}"}, shop.now))
-        shop.run(shop.workspace.open_memories([memory], shop.now))
+        shop.commit(shop.workspace.writing.update(memory, {"title": f"Again {secret}"}, shop.now))
+        shop.run(shop.workspace.opened.open([memory], shop.now))
         store = shop.workspace.layout.store
         assert secret.encode() in all_bytes(store)
         report = shop.run(shop.exchange.purge(memory))
@@ -939,7 +954,9 @@ class TestCopies:
         secret = "correct horse battery staple"
         memory = repo.remember(secret, metadata={"k": secret})
         kept = repo.remember("kept words")
-        repo.commit(repo.workspace.link(memory, target_id=kept, edge_type="SAME_TOPIC", now=repo.now))
+        repo.commit(
+            repo.workspace.attaching.link(memory, target_id=kept, edge_type="SAME_TOPIC", now=repo.now)
+        )
         copy = repo.run(repo.exchange.daily_copy(repo.now))
         assert secret.encode() in copy.path.read_bytes()
         report = repo.run(repo.exchange.purge(memory))
@@ -949,7 +966,9 @@ class TestCopies:
 
     def test_an_edge_to_a_memory_that_is_gone_from_the_file_is_not_taken(self, repo, make):
         first, second = repo.remember("one"), repo.remember("two")
-        repo.commit(repo.workspace.link(first, target_id=second, edge_type="SAME_TOPIC", now=repo.now))
+        repo.commit(
+            repo.workspace.attaching.link(first, target_id=second, edge_type="SAME_TOPIC", now=repo.now)
+        )
         copy = repo.run(repo.exchange.daily_copy(repo.now))
         repo.run(repo.exchange.purge(first))
         clone = self.again(repo, make)

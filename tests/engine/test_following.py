@@ -53,14 +53,14 @@ def note(folder, file="a.py", at="total", text=NOTE):
 
 
 def note_on_file(folder, file="a.py"):
-    write = folder.workspace.capture(CaptureRequest(f"About {file}", file=file), folder.now)
+    write = folder.workspace.writing.capture(CaptureRequest(f"About {file}", file=file), folder.now)
     memory_id = folder.commit(write).view.memory.id
     folder.pass_time(1)
     return memory_id
 
 
 def anchor(folder, memory_id):
-    return folder.workspace.get(memory_id, folder.now).anchors[0]
+    return folder.workspace.show.detail(memory_id, folder.now).anchors[0]
 
 
 def at(folder, memory_id):
@@ -70,7 +70,11 @@ def at(folder, memory_id):
 
 
 def aliases(folder, memory_id):
-    return [entry.op for entry in folder.workspace.get(memory_id, folder.now).history if "alias" in entry.op]
+    return [
+        entry.op
+        for entry in folder.workspace.show.detail(memory_id, folder.now).history
+        if "alias" in entry.op
+    ]
 
 
 def rewrite(folder, name, *replacements, source=None):
@@ -190,7 +194,7 @@ class TestDoubt:
         assert aliases(folder, one) == []
         folder.restart()
         assert at(folder, one) == ("a.py::settle_invoice", "moved")
-        folder.commit(folder.workspace.confirm(one, None, folder.now))
+        folder.commit(folder.workspace.attaching.confirm(one, None, folder.now))
         assert at(folder, one) == ("a.py::settle_invoice", "fresh")
         assert aliases(folder, one) == ["anchor.alias"]
 
@@ -202,7 +206,7 @@ class TestDoubt:
     def test_a_refused_place_is_never_taken_again(self, folder):
         one = note(folder)
         rewrite(folder, "a.py", *REWRITE)
-        folder.commit(folder.workspace.undo_move(one, None, folder.now))
+        folder.commit(folder.workspace.attaching.undo_move(one, None, folder.now))
         assert at(folder, one)[0] is None
         for _ in range(2):
             rewrite(folder, "a.py", ("amount()", "amounts()"))
@@ -214,7 +218,7 @@ class TestDoubt:
         one = note(folder)
         rewrite(folder, "a.py", *EDIT)
         folder.pass_time(1)
-        folder.commit(folder.workspace.undo_move(one, None, folder.now))
+        folder.commit(folder.workspace.attaching.undo_move(one, None, folder.now))
         assert at(folder, one)[0] is None
         rewrite(folder, "a.py", ("def charge", "def pay"))
         assert at(folder, one) == ("a.py::pay", "fresh")
@@ -222,7 +226,7 @@ class TestDoubt:
     def test_nothing_to_undo(self, folder):
         one = note(folder)
         with pytest.raises(InvalidArgument, match="no move to undo"):
-            folder.workspace.undo_move(one, None, folder.now)
+            folder.workspace.attaching.undo_move(one, None, folder.now)
 
     def test_what_was_rewritten_stays_drifted_after_the_move_was_accepted(self, folder):
         one = note(folder, at="def open")
@@ -238,7 +242,7 @@ class TestDoubt:
         assert at(folder, one) == ("a.py::Store.open", "drifted")
         folder.restart()
         assert at(folder, one) == ("a.py::Store.open", "drifted")
-        folder.commit(folder.workspace.confirm(one, None, folder.now))
+        folder.commit(folder.workspace.attaching.confirm(one, None, folder.now))
         assert at(folder, one) == ("a.py::Store.open", "fresh")
 
 
@@ -248,7 +252,9 @@ class TestLost:
         folder.write_seen("a.py", SHOP)
         assert at(folder, one) == (None, "lost")
         for request in (ListRequest(), ListRequest(text="idempotent"), ListRequest(verdict="lost")):
-            assert [view.memory.id for view in folder.workspace.list(request, folder.now).memories] == [one]
+            assert [
+                view.memory.id for view in folder.workspace.listing.page(request, folder.now).memories
+            ] == [one]
         folder.restart()
         assert at(folder, one) == (None, "lost")
 
@@ -277,12 +283,12 @@ class TestLost:
         assert at(folder, one) == (None, "lost")
         (candidate,) = anchor(folder, one).candidates
         assert candidate.place.id == "c.py::pay"
-        acts = folder.workspace.actions("a.py", Position(0, 0), folder.now)
+        acts = folder.workspace.actions.at("a.py", Position(0, 0), folder.now)
         assert [(act.act, act.candidate and act.candidate.id) for act in acts if act.repairs] == [
             ("reanchor", None),
             ("reanchor", "c.py::pay"),
         ]
-        write = folder.workspace.reanchor(one, candidate=candidate.place.key, now=folder.now)
+        write = folder.workspace.attaching.reanchor(one, candidate=candidate.place.key, now=folder.now)
         folder.commit(write)
         assert at(folder, one) == ("c.py::pay", "fresh")
         (folder.root / "c.py").unlink()
@@ -348,7 +354,7 @@ class TestSettledText:
         for place, letter in enumerate("ment"):
             folder.edit("a.py", [TextChange(letter, (0, 7 + place), (0, 7 + place))])
             assert folder.lenses("a.py") == {0: "1 memory"}
-            shown = folder.workspace.hover("a.py", Position(0, 5), folder.now).items
+            shown = folder.workspace.hovers.at("a.py", Position(0, 5), folder.now).items
             assert [item.memory_id for item in shown] == [one]
         body = "    with till.lock():\n        return till.take_in(order.id, of=customer)\n"
         folder.edit("a.py", [TextChange(body, (1, 0), (6, 0))])
@@ -391,7 +397,7 @@ class TestSettledText:
         folder.open("a.py")
         folder.write("c.py", (folder.root / "a.py").read_text())
         folder.open("c.py")
-        folder.run(folder.workspace.close_document("a.py"))
+        folder.run(folder.workspace.sources.close_document("a.py"))
         moved(folder, "c.py")
         assert at(folder, one) == ("a.py::pay", "fresh")
 
@@ -459,7 +465,7 @@ class TestBranches:
         ]
 
         def everything():
-            views = [repo.workspace.get(one, repo.now) for one in notes]
+            views = [repo.workspace.show.detail(one, repo.now) for one in notes]
             return [
                 (view.view.verdict, [(a.at, a.verdict, a.edited) for a in view.anchors]) for view in views
             ]
@@ -536,7 +542,7 @@ class TestBranches:
         side.pass_time(1)
         assert at(side, one) == ("a.py::charge", "moved")  # what else changed with it is not known here
         assert at(repo, one) == ("a.py::pay", "fresh")
-        side.commit(side.workspace.confirm(one, None, side.now))
+        side.commit(side.workspace.attaching.confirm(one, None, side.now))
         repo.pass_time(1)
         assert at(side, one) == ("a.py::charge", "fresh")
         assert at(repo, one) == ("a.py::pay", "fresh")

@@ -69,7 +69,9 @@ class Repository(RuleBasedStateMachine):
         self.windows = [Folder(self.root), Folder(self.root)]
         for file, name in (("a.py", "pay"), ("a.py", "refund"), ("b.py", "close")):
             self.memories.append(self.windows[0].remember(f"about {name}", file, f"def {name}"))
-        write = self.windows[0].workspace.capture(CaptureRequest("about b", file="b.py"), self.windows[0].now)
+        write = self.windows[0].workspace.writing.capture(
+            CaptureRequest("about b", file="b.py"), self.windows[0].now
+        )
         self.memories.append(self.windows[0].commit(write).view.memory.id)
         self.settle()
 
@@ -133,13 +135,13 @@ class Repository(RuleBasedStateMachine):
                 self.windows[0].pass_time(3)
                 self.windows[0].open(file, source(self.open[file]))
             self.put(file, self.open[file])
-            self.windows[0].workspace.save_document(file)
+            self.windows[0].workspace.sources.save_document(file)
             self.tell([file])
 
     @rule(file=files)
     def a_document_is_closed(self, file):
         if self.open.pop(file, None) is not None:
-            self.windows[0].run(self.windows[0].workspace.close_document(file))
+            self.windows[0].run(self.windows[0].workspace.sources.close_document(file))
 
     @rule(which=st.integers(0, 1))
     def a_window_starts_anew(self, which):
@@ -183,21 +185,21 @@ class Repository(RuleBasedStateMachine):
     def places(self, window):
         found = {}
         for memory_id in self.memories:
-            for anchor in window.workspace.get(memory_id, window.now).anchors:
+            for anchor in window.workspace.show.detail(memory_id, window.now).anchors:
                 found[anchor.id] = (anchor.at.id if anchor.at else None, anchor.verdict)
         return found
 
     @invariant()
     def every_note_is_listed(self):
         for window in getattr(self, "windows", ()):
-            page = window.workspace.list(ListRequest(), window.now)
+            page = window.workspace.listing.page(ListRequest(), window.now)
             assert {view.memory.id for view in page.memories} == set(self.memories)
 
     @invariant()
     def a_note_is_on_one_subject_that_is_there(self):
         for window in getattr(self, "windows", ()):
             for memory_id in self.memories:
-                detail = window.workspace.get(memory_id, window.now)
+                detail = window.workspace.show.detail(memory_id, window.now)
                 anchors = [anchor for anchor in detail.anchors if anchor.context == "captured_here"]
                 assert len(anchors) == 1
                 links = [link.target.id for link in detail.links if link.context == "captured_here"]

@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 def told(workspace, memory_id, now):
     """All that depends on the code, of one memory."""
-    detail = workspace.get(memory_id, now)
+    detail = workspace.show.detail(memory_id, now)
     return (
         detail.view.verdict,
         [(link.target, link.relevance, link.candidate) for link in detail.links],
@@ -45,7 +45,7 @@ def glanced(folder, *memory_ids, **how):
     folder.close()
     folder.indexed = False
     workspace = folder.workspace = folder.start()
-    workspace.glance(memory_ids, **how)
+    workspace.glance.look(memory_ids, **how)
     return workspace
 
 
@@ -74,19 +74,19 @@ def test_a_memory_whose_code_moved_into_the_file_is_near_it(folder):
     folder.write("shop/cart.py", "class Cart:\n    pass\n")
     folder.write("lib/sums.py", f"def total_of(items):\n{LONG}")
     workspace = glanced(folder, near=["lib/sums.py"])
-    assert workspace.get(one, folder.now).view.verdict == "fresh"
-    page = workspace.list(ListRequest(file="lib/sums.py"), folder.now)
+    assert workspace.show.detail(one, folder.now).view.verdict == "fresh"
+    page = workspace.listing.page(ListRequest(file="lib/sums.py"), folder.now)
     assert [view.memory.id for view in page.memories] == [one]
-    assert workspace.links(other) == ()  # nobody asked for it
+    assert workspace.show.links_of(other) == ()  # nobody asked for it
 
 
 def test_lost_is_said_only_of_what_was_looked_for_everywhere(folder):
     one = folder.remember("Sums prices", "shop/cart.py", "total_of")
     folder.write("shop/cart.py", "class Cart:\n    pass\n")
     workspace = glanced(folder, near=["shop/pay.py"])
-    assert workspace.get(one, folder.now).view.verdict == "unanchored"
+    assert workspace.show.detail(one, folder.now).view.verdict == "unanchored"
     workspace = glanced(folder, near=["shop/cart.py"])
-    assert workspace.get(one, folder.now).view.verdict == "lost"
+    assert workspace.show.detail(one, folder.now).view.verdict == "lost"
 
 
 def test_a_name_in_two_files_is_not_taken_for_the_one_that_was_read(folder):
@@ -99,27 +99,29 @@ def test_a_name_in_two_files_is_not_taken_for_the_one_that_was_read(folder):
 
 def test_what_a_draft_names_is_linked_as_with_everything_read(folder):
     request = CaptureRequest("Cart.total_of is used by render(), see shop/pay.py", file="shop/empty.py")
-    full = folder.workspace.preview(request, folder.now)
+    full = folder.workspace.writing.preview(request, folder.now)
     assert {link.target.id for link in full.links} == {
         "shop/empty.py", "shop/cart.py::Cart.total_of", "web/view.ts::render", "shop/pay.py",
     }  # fmt: skip
     workspace = glanced(folder, near=["shop/empty.py"], draft=request)
-    assert workspace.preview(request, folder.now) == full
+    assert workspace.writing.preview(request, folder.now) == full
 
 
 def test_by_words(folder):
     one = folder.remember("Prices are net", "shop/cart.py", "total_of")
     workspace = glanced(folder, words="net")
-    assert workspace.get(one, folder.now).view.verdict == "fresh"
+    assert workspace.show.detail(one, folder.now).view.verdict == "fresh"
 
 
 def test_an_ignored_file_can_be_asked_for_but_is_not_looked_into_otherwise(folder):
     workspace = glanced(folder, near=["ignored/gone.py"])
-    assert workspace.target("ignored/gone.py", Position(1, 4)).key.qualname == "hidden"
-    write = workspace.capture(CaptureRequest("Secret", file="ignored/gone.py"), folder.now)
-    workspace.commit_sync(write)
-    on = workspace.commit_sync(
-        workspace.capture(CaptureRequest("Deep", file="ignored/gone.py", position=Position(1, 4)), folder.now)
+    assert workspace.show.target("ignored/gone.py", Position(1, 4)).key.qualname == "hidden"
+    write = workspace.writing.capture(CaptureRequest("Secret", file="ignored/gone.py"), folder.now)
+    workspace.journaling.commit_sync(write)
+    on = workspace.journaling.commit_sync(
+        workspace.writing.capture(
+            CaptureRequest("Deep", file="ignored/gone.py", position=Position(1, 4)), folder.now
+        )
     )
     workspace = glanced(folder, on.view.memory.id)
     alone = told(workspace, on.view.memory.id, folder.now)
@@ -136,12 +138,12 @@ def test_new_and_changed_files_are_read(folder):
     folder.write("shop/new.py", "def fresh_one():\n    return 1\n")
     workspace = glanced(folder, one, near=["shop/new.py"])
     assert told(workspace, one, folder.now) == before
-    assert workspace.target("shop/new.py", Position(1, 4)).key.qualname == "fresh_one"
+    assert workspace.show.target("shop/new.py", Position(1, 4)).key.qualname == "fresh_one"
 
 
 def test_a_file_that_is_not_there(folder):
     with pytest.raises(InvalidArgument, match=r"nope\.py"):
-        folder.workspace.glance(near=["nope.py"])
+        folder.workspace.glance.look(near=["nope.py"])
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_a_file_that_is_not_there(folder):
     [("Cart.total_of", 1), ("total_of", 1), ("Cart", 0), ("clear", 7), ("Cart.clear#0", 7)],
 )
 def test_names(folder, name, line):
-    assert folder.workspace.find("shop/cart.py", name).line == line
+    assert folder.workspace.glance.find("shop/cart.py", name).line == line
 
 
 @pytest.mark.parametrize(
@@ -157,13 +159,13 @@ def test_names(folder, name, line):
 )
 def test_names_that_are_none(folder, name, said):
     with pytest.raises(InvalidArgument, match=said):
-        folder.workspace.find("shop/cart.py", name)
+        folder.workspace.glance.find("shop/cart.py", name)
 
 
 def test_a_name_that_two_symbols_end_with(folder):
     folder.write("two.py", "class A:\n    def go(self): ...\nclass B:\n    def go(self): ...\n")
     with pytest.raises(InvalidArgument, match=r"A\.go or B\.go"):
-        glanced(folder).find("two.py", "go")
+        glanced(folder).glance.find("two.py", "go")
 
 
 # Any folder, any memories
@@ -208,18 +210,18 @@ def test_a_glance_agrees_with_a_full_look(tmp_path_factory, before, told_of, aft
         ids = []
         for number, (text, on, line) in enumerate(told_of):
             request = CaptureRequest(f"{number} {text}", file=on, position=on and Position(line, 4))
-            write = folder.workspace.capture(request, folder.now)
-            ids.append(folder.run(folder.workspace.commit(write)).view.memory.id)
+            write = folder.workspace.writing.capture(request, folder.now)
+            ids.append(folder.run(folder.workspace.journaling.commit(write)).view.memory.id)
         folder.pass_time(1)  # the session before knows where its anchors were
         for name, text in after.items():
             folder.write(name, text)
         alone = {one: told(glanced(folder, one), one, folder.now) for one in ids}
         workspace = glanced(folder, near=[file])
-        page = workspace.list(ListRequest(file=file), folder.now)
+        page = workspace.listing.page(ListRequest(file=file), folder.now)
         on_file = {view.memory.id: told(workspace, view.memory.id, folder.now) for view in page.memories}
         folder.indexed = True
         full = folder.restart()
-        page = full.list(ListRequest(file=file), folder.now)
+        page = full.listing.page(ListRequest(file=file), folder.now)
         expected = {one: told(full, one, folder.now) for one in ids}
         assert alone == expected
         assert on_file == {view.memory.id: expected[view.memory.id] for view in page.memories}

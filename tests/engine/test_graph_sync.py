@@ -48,15 +48,15 @@ class Graphed(Folder):
         return workspace
 
     def wired(self, workspace):
-        code, links = workspace._code, workspace._links
+        code, links = workspace.code, workspace.links
         graph = GraphSync(
             self.store,
             code.index,
-            workspace._state,
+            workspace.state,
             links,
             self.facts,
             self.clock,
-            lambda: workspace._show.decay,
+            lambda: workspace.show.decay,
         )
         put, remove, refresh = code.index.put, code.index.remove, links.refresh
 
@@ -78,7 +78,7 @@ class Graphed(Folder):
         return graph
 
     def facts(self, file):
-        document = self.workspace._documents.get(file)
+        document = self.workspace.documents.get(file)
         if document is not None:
             return FileFacts("open", len(document.text.data))
         path = self.root / file
@@ -97,7 +97,7 @@ class Graphed(Folder):
     # What the read model says, in words of its own.
 
     def expected(self):
-        index = self.workspace._code.index
+        index = self.workspace.code.index
         nodes, rels = {}, Counter()
         for file in index.files():
             symbols = index.get(file)
@@ -155,7 +155,7 @@ class Graphed(Folder):
 
     def shown(self):
         """{memory id: all about it} of those that are neither forgotten nor expired."""
-        details = [self.workspace.get(one, self.now) for one in self.workspace._state.memories()]
+        details = [self.workspace.show.detail(one, self.now) for one in self.workspace.state.memories()]
         return {
             detail.view.memory.id: detail
             for detail in details
@@ -191,7 +191,7 @@ class Graphed(Folder):
         memory = detail.view.memory
         for link in detail.links:
             key = link.target.key
-            symbol = self.workspace._code.index.symbol(key)
+            symbol = self.workspace.code.index.symbol(key)
             if link.candidate or (key.qualname and symbol is None):
                 continue
             if not key.qualname:
@@ -526,13 +526,13 @@ class GraphMachine(RuleBasedStateMachine):
         text=st.sampled_from(["\n", "#", "def f(): g()\n"]),
     )
     def type(self, file, line, text):
-        if file in self.folder.workspace._documents:
+        if file in self.folder.workspace.documents:
             self.folder.edit(file, [TextChange(text, (line, 0), (line, 0))])
 
     @rule(file=st.sampled_from(FILES))
     def close(self, file):
-        if file in self.folder.workspace._documents:
-            self.folder.run(self.folder.workspace.close_document(file))
+        if file in self.folder.workspace.documents:
+            self.folder.run(self.folder.workspace.sources.close_document(file))
 
     @rule(
         words=st.lists(
@@ -563,16 +563,16 @@ class GraphMachine(RuleBasedStateMachine):
         workspace, now = self.folder.workspace, self.folder.now
         one, other = (data.draw(st.sampled_from(self.ids)) for _ in range(2))
         if act == "type":
-            self.folder.commit(workspace.update(one, {"type": "procedural"}, now))
+            self.folder.commit(workspace.writing.update(one, {"type": "procedural"}, now))
         elif act == "content":
-            self.folder.commit(workspace.update(one, {"content": "now on `g()` and a.py"}, now))
+            self.folder.commit(workspace.writing.update(one, {"content": "now on `g()` and a.py"}, now))
         elif act == "edge" and one != other:
             self.folder.commit(
-                workspace.link(one, target_id=other, edge_type="CONTRADICTS", weight=0.5, now=now)
+                workspace.attaching.link(one, target_id=other, edge_type="CONTRADICTS", weight=0.5, now=now)
             )
         elif act == "unlink":
             try:
-                self.folder.commit(workspace.unlink(one, target_id=other, edge_type="CONTRADICTS"))
+                self.folder.commit(workspace.attaching.unlink(one, target_id=other, edge_type="CONTRADICTS"))
             except Exception:  # noqa: BLE001 - there was none
                 return
         elif act in {"forget", "restore", "done"}:

@@ -11,6 +11,7 @@ from mnemolens.codegraph.languages import language_named
 from mnemolens.core.symbols import Position
 from mnemolens.core.text import TextChange
 from mnemolens.engine.doctor import examine
+from mnemolens.engine.status import status_of
 from mutations import Typing
 
 GOOD = b"def good():\n    pass\n"
@@ -35,7 +36,7 @@ def indexed(tmp_path):
 
 
 def names(folder, file):
-    return [place.qualname for place in folder.workspace.symbols() if place.file == file]
+    return [key.qualname for key in folder.workspace.code.symbols() if key.file == file]
 
 
 CASES = {
@@ -59,7 +60,7 @@ def test_odd_files_are_read(indexed, case):
 def test_one_line_of_ten_megabytes_and_binary_files_are_left_out_with_a_reason(indexed):
     folder = indexed({"long.py": b"x=1;" * 2_500_000, "binary.py": b"\x7fELF\0\0" * 100})
     assert names(folder, "good.py") == ["good"]
-    skipped = {one.file: one.reason for one in folder.workspace.status().skipped}
+    skipped = {one.file: one.reason for one in status_of(folder.workspace).skipped}
     assert "maxFileBytes" in skipped["long.py"]
     assert "binary" in skipped["binary.py"]
     assert names(folder, "long.py") == []

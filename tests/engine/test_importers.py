@@ -25,6 +25,7 @@ from mnemolens.engine.importers import (
     undo,
 )
 from mnemolens.engine.importers.sections import _headings
+from mnemolens.engine.status import status_of
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 BATCH = "import-1"
@@ -704,20 +705,20 @@ class TestInAWorkspace:
     def memories(self, shop):
         from mnemolens.engine.requests import ListRequest
 
-        page = shop.workspace.list(ListRequest(include_forgotten=True, limit=1000), shop.now)
+        page = shop.workspace.listing.page(ListRequest(include_forgotten=True, limit=1000), shop.now)
         return [view.memory for view in page.memories]
 
     def carry_out(self, shop, batch):
         todo = plan(self.find(shop), self.memories(shop), ("billing.py", "AGENTS.md"))
         for new in todo.new:
             shop.run(
-                shop.workspace.commit(
-                    shop.workspace.capture(new.found.request(batch, new.memory_id), shop.now)
+                shop.workspace.journaling.commit(
+                    shop.workspace.writing.capture(new.found.request(batch, new.memory_id), shop.now)
                 )
             )
         for change in (*todo.changed, *todo.moved):
-            write = shop.workspace.update(change.memory.id, change.changes(batch), shop.now)
-            shop.run(shop.workspace.commit(write))
+            write = shop.workspace.writing.update(change.memory.id, change.changes(batch), shop.now)
+            shop.run(shop.workspace.journaling.commit(write))
         return todo
 
     def test_from_files_to_hovers_and_back(self, shop):
@@ -731,13 +732,15 @@ class TestInAWorkspace:
         assert self.carry_out(shop, "import-4").is_empty
         taken_back = undo("import-3", self.memories(shop))
         for memory_id, fields in taken_back.revert.items():
-            shop.run(shop.workspace.commit(shop.workspace.update(memory_id, fields, shop.now)))
+            shop.run(
+                shop.workspace.journaling.commit(shop.workspace.writing.update(memory_id, fields, shop.now))
+            )
         shop.write("billing.py", TEXT)
         assert self.carry_out(shop, "import-5").is_empty
         for memory_id in undo("import-1", self.memories(shop)).forget:
-            shop.run(shop.workspace.commit(shop.workspace.forget(memory_id, shop.now)))
+            shop.run(shop.workspace.journaling.commit(shop.workspace.writing.forget(memory_id, shop.now)))
         assert {memory.status for memory in self.memories(shop)} == {"forgotten"}
-        assert shop.workspace.status().memories == 0
+        assert status_of(shop.workspace).memories == 0
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def previewed(folder, *arguments):
 def imported(folder):
     async def run():
         workspace = folder.workspace
-        return await workspace.commit_slowly(await workspace.importing.run(folder.now))
+        return await workspace.journaling.commit_slowly(await workspace.importing.run(folder.now))
 
     return folder.run(run())
 
@@ -62,7 +62,7 @@ def test_a_file_that_is_gone_takes_its_notes_with_it(folder):
     (folder.root / "billing.py").unlink()
     folder.run(folder.workspace.files_changed([folder.root / "billing.py"]))
     plan = folder.run(folder.workspace.importing.preview())
-    titles = {folder.workspace.get(one, folder.now).view.memory.title for one in plan.gone}
+    titles = {folder.workspace.show.detail(one, folder.now).view.memory.title for one in plan.gone}
     assert titles == {"never retry", "Words"}
 
 
@@ -76,10 +76,10 @@ def test_an_unwritable_journal_leaves_nothing_behind(folder, monkeypatch):
         raise StoreError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(folder.workspace._journal, "append", refuse)
+        patch.setattr(folder.workspace.journal, "append", refuse)
         with pytest.raises(StoreError):
             imported(folder)
-    assert folder.workspace.memory_ids() == ()
+    assert tuple(folder.workspace.state.memories()) == ()
     # The same words by hand are no duplicate of what was never stored.
     assert folder.capture("never retry", "billing.py", "charge").duplicate_of is None
 
@@ -93,5 +93,5 @@ def test_a_cancelled_plan_leaves_nothing_behind(folder):
             await running
 
     folder.run(cancelled())
-    assert folder.workspace.memory_ids() == ()
+    assert tuple(folder.workspace.state.memories()) == ()
     assert imported(folder).stored == 4

@@ -18,13 +18,14 @@ def folder(tmp_path):
 
 def around(folder, needle, depth=1):
     position = folder.find("billing.py", needle)
-    return folder.run(folder.workspace.neighbours("billing.py", position, depth, folder.now))
+    key = folder.workspace.code.target("billing.py", position)
+    return folder.run(folder.workspace.around.look(key, depth, folder.now))
 
 
 def test_forgotten_and_expired_memories_are_left_out(folder):
     kept = folder.remember("kept", "billing.py", "charge")
     forgotten = folder.remember("forgotten", "billing.py", "charge")
-    folder.commit(folder.workspace.forget(forgotten, folder.now))
+    folder.commit(folder.workspace.writing.forget(forgotten, folder.now))
     folder.remember("expired", "billing.py", "charge", expires_at=folder.now + timedelta(hours=1))
     folder.clock.advance(7200)
     assert [node.view.memory.id for node in around(folder, "charge").memories] == [kept]
@@ -42,7 +43,9 @@ def test_edges_between_memories_that_are_both_there(folder):
     two = folder.remember("two", "billing.py", "charge")
     elsewhere = folder.remember("elsewhere")
     for target in (two, elsewhere):
-        folder.commit(folder.workspace.link(one, target_id=target, edge_type="CONTRADICTS", now=folder.now))
+        folder.commit(
+            folder.workspace.attaching.link(one, target_id=target, edge_type="CONTRADICTS", now=folder.now)
+        )
     edges = [edge for edge in around(folder, "charge").edges if edge.source == one]
     assert {(edge.target, edge.type) for edge in edges} == {
         ("billing.py::charge", "RELATES_TO"),
@@ -62,7 +65,8 @@ SHAPES = {
 
 def inheriting(folder, file, needle, depth=1):
     position = folder.find(file, needle)
-    found = folder.run(folder.workspace.neighbours(file, position, depth, folder.now))
+    key = folder.workspace.code.target(file, position)
+    found = folder.run(folder.workspace.around.look(key, depth, folder.now))
     return {(edge.source, edge.target) for edge in found.edges if edge.type == "INHERITS"}
 
 

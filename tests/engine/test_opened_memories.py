@@ -18,7 +18,7 @@ class Desk(Folder):
         return super().remember(content, *where, **{"title": "T", **fields})
 
     def open_memory(self, memory_id: str) -> Path:
-        (opened,) = self.run(self.workspace.open_memories([memory_id], self.now))
+        (opened,) = self.run(self.workspace.opened.open([memory_id], self.now))
         assert opened.trouble == ""
         return Path(opened.path)
 
@@ -56,10 +56,10 @@ class Desk(Folder):
         return self.restart()
 
     def update(self, memory_id: str, **changes) -> None:
-        self.commit(self.workspace.update(memory_id, changes, self.now))
+        self.commit(self.workspace.writing.update(memory_id, changes, self.now))
 
     def memory(self, memory_id: str):
-        return self.workspace.get(memory_id, self.now).view.memory
+        return self.workspace.show.detail(memory_id, self.now).view.memory
 
     def content(self, memory_id: str) -> str:
         return self.memory(memory_id).content.strip()
@@ -129,7 +129,7 @@ class TestSavedWhileNoServerRan:
         one, path = edited
         desk.write_down(path, "title: T", "title: [T")
         desk.pass_time(1)
-        (opened,) = desk.run(desk.workspace.open_memories([one], desk.now))
+        (opened,) = desk.run(desk.workspace.opened.open([one], desk.now))
         assert opened.trouble.startswith("line 4: ")
         assert desk.show(path).startswith("line 4: ")
         text = path.read_text()
@@ -163,7 +163,7 @@ class TestSavedWhileNoServerRan:
         (path.parent / f".{path.name}.shown").unlink()
         desk.pass_time(1)
         text = path.read_text()
-        (opened,) = desk.run(desk.workspace.open_memories([one], desk.now))
+        (opened,) = desk.run(desk.workspace.opened.open([one], desk.now))
         assert "save it" in opened.trouble
         assert desk.show(path) == opened.trouble
         assert (desk.content(one), path.read_text()) == ("first", text)
@@ -204,7 +204,7 @@ class TestAfterARestart:
 class TestChangedMeanwhile:
     @pytest.fixture
     def shown(self, desk):
-        desk.workspace._writing.author = "Ana"
+        desk.workspace.author.name = "Ana"
         one = desk.remember("v1")
         path = desk.open_memory(one)
         desk.show(path)
@@ -253,7 +253,7 @@ class TestChangedMeanwhile:
         one, path = shown
         other = Workspace.open(desk.root, desk.settings, desk.clock)
         try:
-            other.commit_sync(other.update(one, {"content": "v2 elsewhere"}, desk.now))
+            other.journaling.commit_sync(other.writing.update(one, {"content": "v2 elsewhere"}, desk.now))
         finally:
             other.close()
         path.write_text(desk.type(path, "v1", "v1 edited"))

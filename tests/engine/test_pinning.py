@@ -25,28 +25,30 @@ def memory_id(folder):
 
 def links(folder, memory_id):
     """{symbol: whether it is only offered}"""
-    return {link.target.key.id: link.candidate for link in folder.workspace.links(memory_id)}
+    return {link.target.key.id: link.candidate for link in folder.workspace.show.links_of(memory_id)}
 
 
 def link(folder, memory_id, file):
     position = folder.find(file, "retry")
-    folder.commit(folder.workspace.link(memory_id, file=file, position=position, now=folder.now))
+    folder.commit(folder.workspace.attaching.link(memory_id, file=file, position=position, now=folder.now))
 
 
 def unlink(folder, memory_id, file):
-    folder.commit(folder.workspace.unlink(memory_id, file=file, position=folder.find(file, "retry")))
+    folder.commit(
+        folder.workspace.attaching.unlink(memory_id, file=file, position=folder.find(file, "retry"))
+    )
 
 
 def titles(folder, file, name):
     """What a hover on the name shows."""
     folder.open(file)
     found = folder.titles(file, name)
-    folder.run(folder.workspace.close_document(file))
+    folder.run(folder.workspace.sources.close_document(file))
     return found
 
 
 def acts(folder, file):
-    found = folder.workspace.actions(file, folder.find(file, "retry"), folder.now)
+    found = folder.workspace.actions.at(file, folder.find(file, "retry"), folder.now)
     return {(act.act, act.title) for act in found if act.act in {"link", "unlink"}}
 
 
@@ -62,8 +64,8 @@ def test_a_name_in_two_places_is_offered_at_both_and_shown_at_none(folder, memor
 
 def test_nothing_is_offered_on_other_code_nor_of_what_was_forgotten(folder, memory_id):
     folder.write_seen("shop.py", "def other():\n    return 3\n")
-    assert folder.workspace.actions("shop.py", folder.find("shop.py", "other"), folder.now) == ()
-    folder.commit(folder.workspace.forget(memory_id, folder.now))
+    assert folder.workspace.actions.at("shop.py", folder.find("shop.py", "other"), folder.now) == ()
+    folder.commit(folder.workspace.writing.forget(memory_id, folder.now))
     assert acts(folder, "pay.py") == set()
 
 
@@ -93,10 +95,10 @@ def test_a_sure_link_that_was_refused_stays_refused_until_it_is_made_by_hand(fol
     memory_id = folder.remember("close_ledger() flushes", title="Flush")
     place = {"file": "ledger.py", "position": folder.find("ledger.py", "close_ledger")}
     assert titles(folder, "ledger.py", "close_ledger") == ["Flush"]
-    folder.commit(folder.workspace.unlink(memory_id, **place))
+    folder.commit(folder.workspace.attaching.unlink(memory_id, **place))
     folder.write_seen("ledger.py", "def close_ledger():\n    return 2\n")
     folder.restart()
     folder.run(folder.workspace.build_index(rebuild=True))
     assert titles(folder, "ledger.py", "close_ledger") == []
-    folder.commit(folder.workspace.link(memory_id, **place, now=folder.now))
+    folder.commit(folder.workspace.attaching.link(memory_id, **place, now=folder.now))
     assert titles(folder, "ledger.py", "close_ledger") == ["Flush"]

@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 
 def at(folder, memory_id):
-    anchor = folder.workspace.get(memory_id, folder.now).anchors[0]
+    anchor = folder.workspace.show.detail(memory_id, folder.now).anchors[0]
     return anchor.at.id if anchor.at else anchor.verdict
 
 
@@ -38,7 +38,7 @@ class TestCopies:
         folder.open("a.py", "")
         folder.pass_time(3)
         assert at(folder, memory_id) == "lost"
-        candidates = folder.workspace.get(memory_id, folder.now).anchors[0].candidates
+        candidates = folder.workspace.show.detail(memory_id, folder.now).anchors[0].candidates
         assert [candidate.place.id for candidate in candidates] == ["legacy/copy.py::pay"]
         folder.open("a.py")
         assert at(folder, memory_id) == "a.py::pay"
@@ -102,14 +102,14 @@ class TestScope:
         assert folder.lenses("src/g.py") == {}
         folder.open("gen/g.py")
         assert at(folder, memory_id) == "gen/g.py::pay"
-        folder.run(folder.workspace.close_document("gen/g.py"))
+        folder.run(folder.workspace.sources.close_document("gen/g.py"))
         assert at(folder, memory_id) == "unanchored"
         folder.close()
 
     def test_a_memory_lost_from_a_file_is_listed_with_the_file(self, folder):
         memory_id = folder.remember(NOTE, "a.py", "total")
         folder.write_seen("a.py", "import os\n")
-        page = folder.workspace.list(ListRequest(file="a.py"), folder.now)
+        page = folder.workspace.listing.page(ListRequest(file="a.py"), folder.now)
         assert [view.memory.id for view in page.memories] == [memory_id]
 
 
@@ -130,7 +130,7 @@ class TestRenames:
     def test_an_editors_rename_carries_function_and_file_notes(self, folder, position):
         where = folder.find("a.py", "total") if position else None
         request = CaptureRequest(NOTE, file="a.py", position=where)
-        memory_id = folder.commit(folder.workspace.capture(request, folder.now)).view.memory.id
+        memory_id = folder.commit(folder.workspace.writing.capture(request, folder.now)).view.memory.id
         (folder.root / "a.py").rename(folder.root / "b.py")
         pairs = [(folder.root / "a.py", folder.root / "b.py")]
         folder.run(folder.workspace.files_renamed(pairs))
@@ -141,7 +141,7 @@ class TestRenames:
     def test_a_renamed_folder_carries_what_is_in_it(self, tmp_path):
         folder = Folder(tmp_path, {"old/deep/a.py": PAY})
         memory_id = folder.commit(
-            folder.workspace.capture(CaptureRequest(NOTE, file="old/deep/a.py"), folder.now)
+            folder.workspace.writing.capture(CaptureRequest(NOTE, file="old/deep/a.py"), folder.now)
         ).view.memory.id
         (tmp_path / "old").rename(tmp_path / "new")
         folder.run(folder.workspace.files_renamed([(tmp_path / "old", tmp_path / "new")]))
@@ -166,7 +166,7 @@ def test_nothing_is_judged_in_the_middle_of_a_git_operation(tmp_path):
     lock.unlink()
     folder.pass_time(1)
     assert at(folder, memory_id) == "a.py::pay"
-    assert folder.workspace.get(memory_id, folder.now).anchors[0].stage == "place"
+    assert folder.workspace.show.detail(memory_id, folder.now).anchors[0].stage == "place"
     folder.close()
 
 

@@ -39,7 +39,7 @@ def folder(tmp_path):
 def recalled(folder, query=None, at=None, file="billing.py", **fields):
     """At the first place of `at` in the file; `at=""` is the file itself."""
     place = {} if at is None else {"file": file, "position": folder.find(file, at) if at else None}
-    return folder.workspace.recall(RecallRequest(query, **place, **fields), folder.now)
+    return folder.workspace.recall.recall(RecallRequest(query, **place, **fields), folder.now)
 
 
 def titles(view):
@@ -126,7 +126,7 @@ def test_a_place_without_memories(folder):
 
 def test_no_such_file(folder):
     with pytest.raises(InvalidArgument, match=r"nope\.py"):
-        folder.workspace.recall(RecallRequest(file="nope.py"), folder.now)
+        folder.workspace.recall.recall(RecallRequest(file="nope.py"), folder.now)
 
 
 # By words
@@ -231,7 +231,7 @@ def test_rank_is_weight_times_relevance_times_truth(folder):
 
 def test_forgotten_and_expired_ones_are_left_out(folder):
     forgotten = folder.remember("forgotten", "billing.py", "refund")
-    folder.commit(folder.workspace.forget(forgotten, folder.now))
+    folder.commit(folder.workspace.writing.forget(forgotten, folder.now))
     folder.remember("expired", "billing.py", "refund", expires_at=folder.now)
     folder.remember("expires tomorrow", "billing.py", "refund", expires_at=folder.now + timedelta(days=1))
     view = recalled(folder, at="refund")
@@ -335,6 +335,6 @@ def test_reading_never_writes(notes):
 
 def test_what_is_recorded_counts_as_used(notes):
     [found] = recalled(notes, "refunds").memories
-    notes.workspace.record([found.view.memory.id], notes.now)
+    notes.workspace.journaling.access_sync([found.view.memory.id], notes.now)
     [again] = recalled(notes, "refunds").memories
     assert again.view.memory.access_count == 1

@@ -27,12 +27,12 @@ def test_what_is_known_waits_for_the_index_to_be_whole_and_what_is_new_does_not(
     work = folder.workspace
 
     async def storm():
-        with work._refreshing.batch():
+        with work.refreshing.batch():
             following = asyncio.ensure_future(work.files_changed([folder.root / "pay.py"]))
             await asyncio.sleep(0.3)
             known = folder.verdict(memory)
-            new = await work.commit(
-                work.capture(CaptureRequest("on `checkout()`", file="other.py"), folder.now)
+            new = await work.journaling.commit(
+                work.writing.capture(CaptureRequest("on `checkout()`", file="other.py"), folder.now)
             )
             links = [link.target.qualname for link in new.links]
             assert not following.done()
@@ -72,9 +72,9 @@ def test_what_was_put_while_a_storm_is_taken_in_is_newer_and_stays(folder, monke
         for name, text in old.items():
             folder.write(name, text)
         following = asyncio.ensure_future(work.files_changed([folder.root / name for name in old]))
-        while work._code.index.symbol_count == 2 and not following.done():
+        while work.code.index.symbol_count == 2 and not following.done():
             taken = {
-                name for name in old if work._code.keys_named({"pay.py": "first", "shop.py": "second"}[name])
+                name for name in old if work.code.keys_named({"pay.py": "first", "shop.py": "second"}[name])
             }
             if taken:
                 break
@@ -85,7 +85,7 @@ def test_what_was_put_while_a_storm_is_taken_in_is_newer_and_stays(folder, monke
         return left
 
     left = folder.run(storm())
-    assert [key.qualname for key in work._code.index.keys_of(left)] == ["typed"]
+    assert [key.qualname for key in work.code.index.keys_of(left)] == ["typed"]
 
 
 def test_a_slice_lets_others_in_only_once_it_is_used_up(monkeypatch):

@@ -31,12 +31,12 @@ def lines(folder):
 def test_memories_used_at_once_are_connected(folder):
     a, b, c = (folder.remember(f"Memory {name}") for name in "abc")
     before = len(lines(folder))
-    folder.run(folder.workspace.access([a, b, c], folder.now))
+    folder.run(folder.workspace.journaling.access([a, b, c], folder.now))
     assert len(lines(folder)) == before + 2  # the accesses, and that they came together
     assert together(folder, a) == {frozenset((a, b)): 0.1, frozenset((a, c)): 0.1}
-    folder.run(folder.workspace.access([b, a], folder.now))
+    folder.run(folder.workspace.journaling.access([b, a], folder.now))
     assert together(folder, b) == {frozenset((a, b)): 0.2, frozenset((b, c)): 0.1}
-    counts = [folder.workspace.get(one, folder.now).view.memory.access_count for one in (a, b, c)]
+    counts = [folder.workspace.show.detail(one, folder.now).view.memory.access_count for one in (a, b, c)]
     assert counts == [2, 2, 1]
     folder.restart()
     assert together(folder, a) == {frozenset((a, b)): 0.2, frozenset((a, c)): 0.1}
@@ -45,33 +45,33 @@ def test_memories_used_at_once_are_connected(folder):
 def test_the_connection_ends_at_1(folder):
     a, b = folder.remember("Memory a"), folder.remember("Memory b")
     for _ in range(12):
-        folder.workspace.record([a, b], folder.now)
+        folder.workspace.journaling.access_sync([a, b], folder.now)
     assert together(folder, a) == {frozenset((a, b)): 1.0}
 
 
 def test_one_alone_is_connected_with_nothing(folder):
     a, b = folder.remember("Memory a"), folder.remember("Memory b")
-    folder.run(folder.workspace.access([a], folder.now))
-    folder.workspace.record([a, a], folder.now)
-    folder.commit(folder.workspace.forget(b, folder.now))
-    folder.workspace.record([a, b], folder.now)
-    folder.commit(folder.workspace.restore(b, folder.now))
+    folder.run(folder.workspace.journaling.access([a], folder.now))
+    folder.workspace.journaling.access_sync([a, a], folder.now)
+    folder.commit(folder.workspace.writing.forget(b, folder.now))
+    folder.workspace.journaling.access_sync([a, b], folder.now)
+    folder.commit(folder.workspace.writing.restore(b, folder.now))
     assert together(folder, a) == {}
 
 
 def test_of_many_the_first_are_connected(folder):
     ids = [folder.remember(f"Memory {number}") for number in range(MOST_TOGETHER + 3)]
-    folder.workspace.record(ids, folder.now)
+    folder.workspace.journaling.access_sync(ids, folder.now)
     assert len(together(folder, ids[0])) == MOST_TOGETHER - 1
     assert together(folder, ids[-1]) == {}
-    assert folder.workspace.get(ids[-1], folder.now).view.memory.access_count == 1
+    assert folder.workspace.show.detail(ids[-1], folder.now).view.memory.access_count == 1
 
 
 def test_an_unknown_id_counts_nothing(folder):
     a = folder.remember("Memory a")
     before = lines(folder)
     with pytest.raises(NotFound):
-        folder.run(folder.workspace.access([a, "nobody"], folder.now))
+        folder.run(folder.workspace.journaling.access([a, "nobody"], folder.now))
     assert lines(folder) == before
 
 
@@ -82,10 +82,10 @@ def test_reading_writes_nothing(folder):
     at = folder.find("pay.py", "charge")
     assert len(folder.hover("pay.py", "charge").items) == 2
     assert folder.lenses("pay.py")
-    folder.workspace.actions("pay.py", at, folder.now)
-    folder.workspace.list(ListRequest(file="pay.py", position=at), folder.now)
-    folder.workspace.recall(RecallRequest(file="pay.py", position=at), folder.now)
-    folder.workspace.get(a, folder.now)
+    folder.workspace.actions.at("pay.py", at, folder.now)
+    folder.workspace.listing.page(ListRequest(file="pay.py", position=at), folder.now)
+    folder.workspace.recall.recall(RecallRequest(file="pay.py", position=at), folder.now)
+    folder.workspace.show.detail(a, folder.now)
     folder.workspace.memory_graph.clusters()
     folder.pass_time(5)
     assert lines(folder) == before

@@ -7,6 +7,7 @@ import pytest
 from folders import Folder
 from mnemolens.core.settings import Settings
 from mnemolens.engine import offload
+from mnemolens.engine.status import status_of
 
 TICKETS = {f"shop/step{number}.py": f"def step_{number}():\n    return {number}\n" for number in range(12)}
 RULES = {"rules": [{"pattern": r"\bstep #([0-9a-z_]+)", "kind": "function", "score": 0.9}]}
@@ -36,7 +37,7 @@ def with_rules(**linking):
 
 
 def linked(folder, memory_id):
-    return {link.target.key.id for link in folder.workspace.links(memory_id) if not link.candidate}
+    return {link.target.key.id for link in folder.workspace.show.links_of(memory_id) if not link.candidate}
 
 
 def linked_by_rule(folder, ids):
@@ -44,7 +45,7 @@ def linked_by_rule(folder, ids):
     return sum(
         any(
             link.evidence is not None and link.evidence.rule == "custom"
-            for link in folder.workspace.links(one)
+            for link in folder.workspace.show.links_of(one)
         )
         for one in ids
     )
@@ -85,7 +86,7 @@ def test_what_a_cancel_left_keeps_its_links_until_it_goes_on(folder, ids):
     cancel_after(folder, 5)
     workspace = folder.workspace
     assert linked_by_rule(folder, ids) == 5
-    assert workspace.status().links_due == 7
+    assert status_of(workspace).links_due == 7
 
     async def go_on():
         workspace.relinking.resume()
@@ -93,7 +94,7 @@ def test_what_a_cancel_left_keeps_its_links_until_it_goes_on(folder, ids):
 
     folder.run(go_on())
     assert linked_by_rule(folder, ids) == 12
-    assert workspace.status().links_due == 0
+    assert status_of(workspace).links_due == 0
 
 
 def test_a_restart_links_all(folder, ids):
@@ -101,14 +102,14 @@ def test_a_restart_links_all(folder, ids):
     folder.settings = with_rules(**RULES)
     folder.restart()
     assert linked_by_rule(folder, ids) == 12
-    assert folder.workspace.status().links_due == 0
+    assert status_of(folder.workspace).links_due == 0
 
 
 def test_a_new_index_links_what_a_cancel_left(folder, ids):
     cancel_after(folder, 3)
     folder.run(folder.workspace.build_index())
     assert linked_by_rule(folder, ids) == 12
-    assert folder.workspace.status().links_due == 0
+    assert status_of(folder.workspace).links_due == 0
 
 
 def test_a_second_change_starts_over(folder, ids):

@@ -53,10 +53,10 @@ def test_done_and_forgotten_ones_are_not_due(folder):
     one = folder.remember("call", title="a", type="prospective", due_at=folder.later(hours=1))
     two = folder.remember("write", title="b", type="prospective", due_at=folder.later(hours=1))
     folder.pass_time(3600)
-    folder.commit(folder.workspace.done(one, folder.now))
-    folder.commit(folder.workspace.forget(two, folder.now))
+    folder.commit(folder.workspace.writing.done(one, folder.now))
+    folder.commit(folder.workspace.writing.forget(two, folder.now))
     assert due(folder) == {}
-    folder.commit(folder.workspace.restore(one, folder.now))
+    folder.commit(folder.workspace.writing.restore(one, folder.now))
     assert due(folder) == {"a": "its time has come"}
 
 
@@ -64,8 +64,8 @@ def test_snooze_is_written_down_and_not_now_is_not(folder):
     one = folder.remember("call", title="a", type="prospective", due_at=folder.later(hours=1))
     two = folder.remember("write", title="b", type="prospective", due_at=folder.later(hours=1))
     folder.pass_time(3600)
-    folder.commit(folder.workspace.snooze(one, folder.later(days=1), folder.now))
-    folder.workspace.not_now(two, folder.now)
+    folder.commit(folder.workspace.reminders.snooze(one, folder.later(days=1), folder.now))
+    folder.workspace.reminders.not_now(two, folder.now)
     assert due(folder) == {}
     folder.restart()
     assert due(folder) == {"b": "its time has come"}
@@ -76,10 +76,10 @@ def test_snooze_is_written_down_and_not_now_is_not(folder):
 def test_what_cannot_be_snoozed(folder):
     one = folder.remember("call", title="a", type="prospective", due_at=folder.later(hours=1))
     with pytest.raises(InvalidArgument, match="dueAt"):
-        folder.workspace.snooze(one, folder.now, folder.now)
-    folder.commit(folder.workspace.done(one, folder.now))
+        folder.workspace.reminders.snooze(one, folder.now, folder.now)
+    folder.commit(folder.workspace.writing.done(one, folder.now))
     with pytest.raises(InvalidArgument, match="done"):
-        folder.workspace.snooze(one, folder.later(days=1), folder.now)
+        folder.workspace.reminders.snooze(one, folder.later(days=1), folder.now)
 
 
 def test_a_change_of_the_code_once_it_has_settled(folder):
@@ -124,7 +124,7 @@ def test_a_change_of_a_class_or_file_is_one_of_anything_in_it(folder):
 def test_still_true_ends_the_waiting_for_this_change(folder):
     one = waiting(folder, {"on": "change"})
     folder.write_seen("a.py", PAY.replace("sum(", "fsum("))
-    folder.commit(folder.workspace.confirm(one, None, folder.now))
+    folder.commit(folder.workspace.attaching.confirm(one, None, folder.now))
     assert due(folder) == {}
     folder.write_seen("a.py", PAY.replace("sum(", "gsum("))
     assert due(folder) == {"later": "its code has changed"}
@@ -159,7 +159,7 @@ def test_merging_its_branch(tmp_path):
 def test_a_snoozed_trigger_waits_for_its_time(folder):
     one = waiting(folder, {"on": "change"})
     folder.write_seen("a.py", PAY.replace("sum(", "fsum("))
-    folder.commit(folder.workspace.snooze(one, folder.later(days=1), folder.now))
+    folder.commit(folder.workspace.reminders.snooze(one, folder.later(days=1), folder.now))
     assert due(folder) == {}
     folder.pass_time(timedelta(days=1).total_seconds())
     assert due(folder) == {"later": "its time has come"}
@@ -176,10 +176,10 @@ def test_a_prospective_memory_keeps_its_weight_until_it_is_done(folder):
     folder.clock.advance(timedelta(days=3000).total_seconds())
 
     def weight():
-        return folder.workspace.get(one, folder.now).view.weight
+        return folder.workspace.show.detail(one, folder.now).view.weight
 
     assert weight() == pytest.approx(0.5)
-    folder.commit(folder.workspace.done(one, folder.now))
+    folder.commit(folder.workspace.writing.done(one, folder.now))
     assert weight() < 0.01
 
 
@@ -187,7 +187,7 @@ def test_a_prospective_memory_keeps_its_weight_until_it_is_done(folder):
 
 
 def hints(folder):
-    found = folder.workspace.hints(folder.now)
+    found = folder.workspace.hints.hints(folder.now)
     return {
         file: [(hint.code, hint.range.start.line, hint.message) for hint in some]
         for file, some in found.items()
@@ -195,7 +195,7 @@ def hints(folder):
 
 
 def acts(folder, needle, hinted=()):
-    found = folder.workspace.actions("a.py", folder.find("a.py", needle), folder.now, hinted)
+    found = folder.workspace.actions.at("a.py", folder.find("a.py", needle), folder.now, hinted)
     return [action.act for action in found if action.repairs]
 
 
@@ -206,20 +206,22 @@ def test_a_hint_for_what_is_due(folder):
     assert acts(folder, "total") == ["done", "snooze", "notNow"]
     assert acts(folder, "class Shop") == []
     assert acts(folder, "class Shop", [one]) == ["done", "snooze", "notNow"]
-    folder.workspace.not_now(one, folder.now)
+    folder.workspace.reminders.not_now(one, folder.now)
     assert hints(folder) == {}
 
 
 def test_a_hint_for_contradictions(folder):
     one = folder.remember("x", "a.py", "total", title="Retry")
     two = folder.remember("y", "b.py", "return", title="Never retry")
-    link = folder.workspace.link(one, target_id=two, edge_type="CONTRADICTS", weight=1.0, now=folder.now)
+    link = folder.workspace.attaching.link(
+        one, target_id=two, edge_type="CONTRADICTS", weight=1.0, now=folder.now
+    )
     folder.commit(link)
     assert hints(folder) == {
         "a.py": [("contradiction", 0, "Contradicted by “Never retry”: Retry")],
         "b.py": [("contradiction", 0, "Contradicted by “Retry”: Never retry")],
     }
-    folder.commit(folder.workspace.forget(two, folder.now))
+    folder.commit(folder.workspace.writing.forget(two, folder.now))
     assert hints(folder) == {}
 
 
@@ -229,7 +231,7 @@ def test_drifted_notes_are_hinted_at_where_that_is_asked_for(folder):
     assert hints(folder) == {}
     folder.workspace.apply_settings(Settings(diagnostics={"drifted": True}))
     assert hints(folder) == {"a.py": [("drifted", 0, "May no longer be true: Money")]}
-    assert folder.workspace.list(ListRequest(verdict="drifted"), folder.now).total == 1
+    assert folder.workspace.listing.page(ListRequest(verdict="drifted"), folder.now).total == 1
 
 
 def test_hints_that_are_switched_off(folder):

@@ -29,7 +29,7 @@ def folder(tmp_path):
 
 
 def listed(folder, query, **fields):
-    page = folder.workspace.list(ListRequest(query=query, **fields), folder.now)
+    page = folder.workspace.listing.page(ListRequest(query=query, **fields), folder.now)
     assert page.total == len(page.memories)
     return [view.memory.title for view in page.memories]
 
@@ -143,9 +143,13 @@ def test_in_a_file_or_at_a_place_only_what_is_there(folder):
 def test_what_changes_is_found_as_it_is_now(folder):
     made = folder.remember("first words", title="note")
     assert listed(folder, "first") == ["note"]
-    folder.run(folder.workspace.commit(folder.workspace.update(made, {"content": "second"}, folder.now)))
+    folder.run(
+        folder.workspace.journaling.commit(
+            folder.workspace.writing.update(made, {"content": "second"}, folder.now)
+        )
+    )
     assert (listed(folder, "first"), listed(folder, "second")) == ([], ["note"])
-    folder.run(folder.workspace.commit(folder.workspace.forget(made, folder.now)))
+    folder.run(folder.workspace.journaling.commit(folder.workspace.writing.forget(made, folder.now)))
     assert listed(folder, "second") == []
     assert listed(folder, "second", include_forgotten=True) == ["note"]
 
@@ -167,7 +171,7 @@ def test_says_what_was_found_where(folder):
         title="Charges are doubled",
         tags=("charge",),
     )
-    page = folder.workspace.list(ListRequest(query="charge card"), folder.now)
+    page = folder.workspace.listing.page(ListRequest(query="charge card"), folder.now)
     (match,) = page.matches
     words = {one.field: one.words for one in match.fields}
     assert words["title"] == ("Charges",)
@@ -182,7 +186,7 @@ def test_says_what_was_found_where(folder):
 
 def test_without_a_text_nothing_is_said(folder):
     folder.remember("one")
-    assert folder.workspace.list(ListRequest(query="type:semantic"), folder.now).matches == ()
+    assert folder.workspace.listing.page(ListRequest(query="type:semantic"), folder.now).matches == ()
 
 
 def test_a_megabyte_is_searched(folder):

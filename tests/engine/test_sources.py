@@ -20,7 +20,7 @@ def folder(tmp_path):
 
 def derived(folder, monkeypatch):
     """The ids of memories that are derived from now on, in order."""
-    links, seen = folder.workspace._links, []
+    links, seen = folder.workspace.links, []
     refresh = links.refresh
 
     def noted(memory_ids):
@@ -74,6 +74,6 @@ def test_a_note_confirmed_while_its_file_is_half_typed_is_judged_once_that_is_qu
     folder.pass_time(3)
     folder.edit("pay.py", [TextChange(changed.replace("-amount", "0"))])
     now = folder.now
-    folder.commit(folder.workspace.confirm(memory, None, now))
+    folder.commit(folder.workspace.attaching.confirm(memory, None, now))
     folder.pass_time(3)
     assert folder.verdict(memory) == "fresh"

@@ -30,18 +30,20 @@ def notes(folder):
 
 
 def link(folder, source, target, kind):
-    return folder.commit(folder.workspace.link(source, target_id=target, edge_type=kind, now=folder.now))
+    return folder.commit(
+        folder.workspace.attaching.link(source, target_id=target, edge_type=kind, now=folder.now)
+    )
 
 
 def words(folder, memory_id):
-    return [one.words for one in folder.workspace.get(memory_id, folder.now).view.relations]
+    return [one.words for one in folder.workspace.show.detail(memory_id, folder.now).view.relations]
 
 
 def test_without_edges_the_weightier_is_first(folder, notes):
     assert folder.titles("pay.py", "charge") == ["Never retry: it double-charges", "Retries are safe now"]
     assert words(folder, notes[0]) == []
     assert "relations" not in JsonForm(folder.workspace).memory(
-        folder.workspace.get(notes[0], folder.now).view
+        folder.workspace.show.detail(notes[0], folder.now).view
     )
 
 
@@ -53,26 +55,26 @@ def test_a_superseded_memory_says_so_and_stands_behind_its_successor(folder, not
     assert [one.words for one in hover.items[1].relations] == ["superseded by “Retries are safe now”"]
     assert hover.items[0].relations == ()
     workspace, at = folder.workspace, folder.find("pay.py", "charge")
-    page = workspace.list(ListRequest(file="pay.py", position=at), folder.now)
+    page = workspace.listing.page(ListRequest(file="pay.py", position=at), folder.now)
     assert [view.memory.id for view in page.memories] == [new, old]
     for request in (
         RecallRequest(file="pay.py", position=at),
         RecallRequest(query="retries"),
         RecallRequest(),
     ):
-        first, second = workspace.recall(request, folder.now).memories
+        first, second = workspace.recall.recall(request, folder.now).memories
         assert (first.view.memory.id, second.view.memory.id) == (new, old)
         assert second.why[-1] == "superseded by “Retries are safe now”"
         assert second.truth == pytest.approx(first.truth / 2)
         assert second.score == pytest.approx(second.view.weight * second.activation * second.truth)
-    json = JsonForm(workspace).memory(workspace.get(old, folder.now).view)
+    json = JsonForm(workspace).memory(workspace.show.detail(old, folder.now).view)
     assert json["relations"] == [{"kind": "supersededBy", "id": new, "title": "Retries are safe now"}]
 
 
 def test_a_memory_that_is_open_as_a_document_says_so(folder, notes):
     old, new = notes
     link(folder, new, old, "SUPERSEDES")
-    (opened,) = folder.run(folder.workspace.open_memories([old], folder.now))
+    (opened,) = folder.run(folder.workspace.opened.open([old], folder.now))
     assert "superseded by “Retries are safe now”" in Path(opened.path).read_text("utf-8")
 
 
@@ -81,7 +83,7 @@ def test_an_own_memory_stands_behind_a_successor_that_is_only_around(folder, not
     around = folder.remember("All of this file moves to Stripe", "pay.py", "\n")
     link(folder, around, old, "SUPERSEDES")
     request = RecallRequest(file="pay.py", position=folder.find("pay.py", "charge"))
-    order = [found.view.memory.id for found in folder.workspace.recall(request, folder.now).memories]
+    order = [found.view.memory.id for found in folder.workspace.recall.recall(request, folder.now).memories]
     assert order.index(around) < order.index(old)
 
 
@@ -98,11 +100,11 @@ def test_what_is_forgotten_supersedes_and_contradicts_nothing(folder, notes):
     old, new = notes
     link(folder, new, old, "SUPERSEDES")
     link(folder, old, new, "CONTRADICTS")
-    folder.commit(folder.workspace.forget(new, folder.now))
+    folder.commit(folder.workspace.writing.forget(new, folder.now))
     assert words(folder, old) == []
-    folder.commit(folder.workspace.restore(new, folder.now))
+    folder.commit(folder.workspace.writing.restore(new, folder.now))
     assert len(words(folder, old)) == 2
-    folder.commit(folder.workspace.update(new, {"expires_at": folder.later(hours=1)}, folder.now))
+    folder.commit(folder.workspace.writing.update(new, {"expires_at": folder.later(hours=1)}, folder.now))
     folder.clock.advance(3600)
     assert words(folder, old) == []
 
@@ -112,7 +114,7 @@ def test_unlinking_takes_it_back_and_a_restart_does_not(folder, notes):
     link(folder, new, old, "SUPERSEDES")
     folder.restart()
     assert words(folder, old) == ["superseded by “Retries are safe now”"]
-    folder.commit(folder.workspace.unlink(new, target_id=old, edge_type="SUPERSEDES"))
+    folder.commit(folder.workspace.attaching.unlink(new, target_id=old, edge_type="SUPERSEDES"))
     assert words(folder, old) == []
 
 
@@ -123,7 +125,7 @@ def test_memories_can_not_supersede_each_other(folder, notes):
     link(folder, third, new, "SUPERSEDES")
     for source, target in ((old, new), (old, third)):
         with pytest.raises(InvalidArgument, match=r"targetId: .*supersedes this one already"):
-            folder.workspace.link(source, target_id=target, edge_type="SUPERSEDES", now=folder.now)
+            folder.workspace.attaching.link(source, target_id=target, edge_type="SUPERSEDES", now=folder.now)
     link(folder, new, old, "SUPERSEDES")  # again is no ring
 
 

@@ -36,21 +36,21 @@ def folder(tmp_path):
 
 
 def offered(folder, content, **fields):
-    view = folder.workspace.preview(CaptureRequest(content, **fields), folder.now)
+    view = folder.workspace.writing.preview(CaptureRequest(content, **fields), folder.now)
     found = folder.workspace.suggestions.offered(view, fields.get("title"), content).suggestion
     return None if found is None else found.target.id
 
 
 def test_code_is_offered_where_it_is_far_ahead(folder):
     assert offered(folder, NOTE) == "billing.py::charge"
-    view = folder.workspace.preview(CaptureRequest(NOTE), folder.now)
+    view = folder.workspace.writing.preview(CaptureRequest(NOTE), folder.now)
     found = folder.workspace.suggestions.offered(view, None, NOTE).suggestion
     assert found.words == "This may be about charge()."
 
 
 def test_nothing_is_linked_by_an_offer(folder):
     memory = folder.remember(NOTE)
-    assert folder.workspace.links(memory) == ()
+    assert folder.workspace.show.links_of(memory) == ()
 
 
 def test_nothing_where_two_are_as_likely_or_too_little_is_shared(folder):
@@ -97,7 +97,7 @@ def test_a_note_that_is_on_code_is_offered_nowhere_else(folder):
 
 def test_a_refusal_is_remembered(folder):
     memory = folder.remember(NOTE)
-    folder.run(folder.workspace.commit(folder.workspace.suggestions.refuse(memory, CHARGE)))
+    folder.run(folder.workspace.journaling.commit(folder.workspace.suggestions.refuse(memory, CHARGE)))
     assert folder.workspace.suggestions.for_code(CHARGE, folder.now) is None
     folder.restart()
     assert folder.workspace.suggestions.for_code(CHARGE, folder.now) is None

@@ -10,6 +10,7 @@ from mnemolens.core.errors import GraphUnavailable
 from mnemolens.core.settings_model import IndexSettings, Settings
 from mnemolens.core.views import GraphState
 from mnemolens.engine.requests import ListRequest, RecallRequest
+from mnemolens.engine.status import status_of
 from mnemolens.store import graph as graph_store
 
 FILES = {
@@ -50,18 +51,18 @@ def folder(reason, tmp_path):
 
 
 async def started(folder):
-    folder.workspace.start_graph()
+    folder.workspace.graph.keep()
 
 
 def refused(folder):
     with pytest.raises(GraphUnavailable) as caught:
-        folder.run(folder.workspace.query("MATCH (n) RETURN n"))
+        folder.run(folder.workspace.graph.query("MATCH (n) RETURN n"))
     return str(caught.value)
 
 
 def test_it_says_why_at_every_query(folder, reason):
     assert refused(folder) == refused(folder) == f"the graph is off: {reason}"
-    assert folder.workspace.status().graph == GraphState("off", None, reason)
+    assert status_of(folder.workspace).graph == GraphState("off", None, reason)
 
 
 def test_it_is_said_once_and_warns_nobody(reason, tmp_path, caplog):
@@ -84,7 +85,7 @@ def test_everything_else_works(folder, tmp_path):
     assert folder.titles("pay.py", "refund") == ["Ask Ana first", "charge() double-charges"]  # it calls it
     assert folder.lenses("pay.py") == {1: "1 memory", 5: "1 memory"}
     assert [
-        found.view.memory.id for found in workspace.recall(RecallRequest("ana"), folder.now).memories
+        found.view.memory.id for found in workspace.recall.recall(RecallRequest("ana"), folder.now).memories
     ] == [one]
 
     folder.edit("pay.py", [])
@@ -92,7 +93,8 @@ def test_everything_else_works(folder, tmp_path):
     folder.pass_time(5)
     workspace.apply_settings(Settings(index=IndexSettings(exclude=["nothing/"])))
     folder.run(workspace.build_index(rebuild=True))
-    around = folder.run(workspace.neighbours("shop.py", folder.find("shop.py", "buy():"), 1, folder.now))
+    key = workspace.code.target("shop.py", folder.find("shop.py", "buy():"))
+    around = folder.run(workspace.around.look(key, 1, folder.now))
     assert {node.place.qualname for node in around.code} >= {"charge", "sell"}
 
     out = tmp_path / "out.jsonl"
@@ -100,22 +102,24 @@ def test_everything_else_works(folder, tmp_path):
     assert folder.run(workspace.exchange.import_file(out, folder.now)).unchanged == 2
     run = folder.run(workspace.importing.run(folder.now))
     assert folder.commit(run).stored == 1
-    assert folder.commit(workspace.forget_session("s")) == 1
-    folder.commit(workspace.restore(one, folder.now))
+    assert folder.commit(workspace.sessions.forget_session("s")) == 1
+    folder.commit(workspace.writing.restore(one, folder.now))
     assert folder.run(workspace.exchange.purge(two)).pending == ()
-    assert sorted(view.memory.title for view in workspace.list(ListRequest(), folder.now).memories) == [
+    assert sorted(
+        view.memory.title for view in workspace.listing.page(ListRequest(), folder.now).memories
+    ) == [
         "Ask Ana first",
         "never retry",
     ]
     assert "kuzu" in refused(folder)
-    assert workspace.status().graph.state == "off"
+    assert status_of(workspace).graph.state == "off"
 
     again = folder.restart()
     folder.run(started(folder))
-    assert again.list(ListRequest(), folder.now).total == 2
+    assert again.listing.page(ListRequest(), folder.now).total == 2
 
 
 def test_the_status_says_so_before_anybody_asked(absent, tmp_path):
     folder = Folder(tmp_path / "unasked", FILES)
-    assert folder.workspace.status().graph == GraphState("off", None, absent)
+    assert status_of(folder.workspace).graph == GraphState("off", None, absent)
     folder.close()

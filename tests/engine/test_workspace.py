@@ -8,6 +8,7 @@ from folders import Folder
 from mnemolens.core.errors import InvalidArgument, NotFound, StoreError
 from mnemolens.core.symbols import SymbolKey
 from mnemolens.engine.requests import CaptureRequest, ListRequest
+from mnemolens.engine.status import journal_status_of, status_of
 
 NOTE = "Retry must stay idempotent"
 HERE = ("billing.py", "receipt = provider")
@@ -84,7 +85,7 @@ class TestTheMainJob:
         shop.open("billing.py")
         assert shop.titles("billing.py", "charge(amount") == [NOTE]
         assert shop.lenses("billing.py") == {3: "1 memory"}
-        found = shop.workspace.get(captured.view.memory.id, shop.now).view.memory
+        found = shop.workspace.show.detail(captured.view.memory.id, shop.now).view.memory
         assert (found.content, found.tags) == (NOTE, ("pay",))
 
     def test_nothing_is_written_into_the_folder_before_the_first_capture(self, tmp_path):
@@ -92,8 +93,8 @@ class TestTheMainJob:
         before = sorted(tmp_path.rglob("*"))
         folder.open("billing.py")
         folder.hover("billing.py", "charge(")
-        folder.workspace.preview(CaptureRequest("a note", file="billing.py"), folder.now)
-        folder.workspace.list(ListRequest(), folder.now)
+        folder.workspace.writing.preview(CaptureRequest("a note", file="billing.py"), folder.now)
+        folder.workspace.listing.page(ListRequest(), folder.now)
         folder.pass_time(3)
         folder.close()
         assert sorted(tmp_path.rglob("*")) == before
@@ -109,7 +110,7 @@ class TestTheMainJob:
         captured = other.capture(NOTE, *HERE)
         shop.pass_time(1)
         assert shop.lenses("billing.py") == {3: "1 memory"}
-        assert shop.workspace.get(captured.view.memory.id, shop.now).view.verdict == "fresh"
+        assert shop.workspace.show.detail(captured.view.memory.id, shop.now).view.verdict == "fresh"
         other.close()
 
 
@@ -123,7 +124,7 @@ class TestVerdicts:
     def rewrite(self, folder, text):
         folder.write("billing.py", text)
         folder.workspace.open_document("billing.py", "python", text)
-        folder.workspace.save_document("billing.py")
+        folder.workspace.sources.save_document("billing.py")
 
     def test_formatting_and_comments_are_no_drift(self, noted):
         text = retitled(
@@ -131,11 +132,11 @@ class TestVerdicts:
         )
         self.rewrite(noted, text.replace("\n", "\r\n"))
         assert noted.verdict(self.id) == "fresh"
-        assert not noted.workspace.get(self.id, noted.now).anchors[0].edited
+        assert not noted.workspace.show.detail(self.id, noted.now).anchors[0].edited
 
     def test_a_small_edit_is_fresh_edited_since(self, noted):
         self.rewrite(noted, retitled(BILLING, "receipt.id))", "receipt.number))"))
-        anchor = noted.workspace.get(self.id, noted.now).anchors[0]
+        anchor = noted.workspace.show.detail(self.id, noted.now).anchors[0]
         assert (anchor.verdict, anchor.edited) == ("fresh", True)
 
     def test_a_rewrite_is_drifted_and_a_confirmation_makes_it_fresh(self, noted):
@@ -143,7 +144,9 @@ class TestVerdicts:
         self.rewrite(noted, BILLING.replace(body, "    with queue() as q:\n        q.put(Job(amount))\n\n\n"))
         assert noted.verdict(self.id) == "drifted"
         assert noted.lenses("billing.py") == {3: "1 memory · 1 drifted"}
-        noted.run(noted.workspace.commit(noted.workspace.confirm(self.id, None, noted.now)))
+        noted.run(
+            noted.workspace.journaling.commit(noted.workspace.attaching.confirm(self.id, None, noted.now))
+        )
         assert noted.verdict(self.id) == "fresh"
         noted.restart()
         assert noted.verdict(self.id) == "fresh"
@@ -169,7 +172,7 @@ class TestVerdicts:
     def test_a_deleted_function_leaves_its_memory_lost_but_listed(self, noted):
         self.rewrite(noted, BILLING[BILLING.index("def refund") :])
         assert noted.verdict(self.id) == "lost"
-        page = noted.workspace.list(ListRequest(), noted.now)
+        page = noted.workspace.listing.page(ListRequest(), noted.now)
         assert [view.memory.id for view in page.memories] == [self.id]
         assert noted.lenses("billing.py") == {}
         self.rewrite(noted, BILLING)
@@ -185,8 +188,10 @@ class TestVerdicts:
         folder = Folder(tmp_path, {"till.py": text})
         on_class = folder.remember("Tills are singletons", "till.py", "class Till")
         on_file = folder.run(
-            folder.workspace.commit(
-                folder.workspace.capture(CaptureRequest("Ported from Perl", file="till.py"), folder.now)
+            folder.workspace.journaling.commit(
+                folder.workspace.writing.capture(
+                    CaptureRequest("Ported from Perl", file="till.py"), folder.now
+                )
             )
         ).view.memory.id
         folder.write_seen(
@@ -204,7 +209,7 @@ class TestFollowing:
         shop.pass_time(1)
         text = retitled(BILLING, "def charge(", "def take_payment(").replace("receipt.id))", "receipt.no))")
         shop.write_seen("billing.py", text)
-        anchor = shop.workspace.get(memory_id, shop.now).anchors[0]
+        anchor = shop.workspace.show.detail(memory_id, shop.now).anchors[0]
         assert anchor.at.qualname == "take_payment", "the alias holds although the body changed too"
         assert (anchor.verdict, anchor.edited) == ("fresh", True)
 
@@ -213,7 +218,7 @@ class TestFollowing:
         shop.write_seen("billing.py", retitled(BILLING, "def charge(", "def take_payment("))
         shop.pass_time(1)
         shop.write_seen("billing.py", BILLING)
-        anchor = shop.workspace.get(memory_id, shop.now).anchors[0]
+        anchor = shop.workspace.show.detail(memory_id, shop.now).anchors[0]
         assert (anchor.at.qualname, anchor.stage, anchor.verdict) == ("charge", "place", "fresh")
 
     def test_a_move_to_another_file_is_followed(self, shop):
@@ -224,7 +229,7 @@ class TestFollowing:
         shop.run(
             shop.workspace.files_changed([shop.root / "billing.py", shop.root / "payments.py"]),
         )
-        assert shop.workspace.get(memory_id, shop.now).anchors[0].at.id == "payments.py::charge"
+        assert shop.workspace.show.detail(memory_id, shop.now).anchors[0].at.id == "payments.py::charge"
 
     def test_a_move_while_no_server_ran_is_followed(self, shop):
         memory_id = shop.remember(NOTE, *HERE)
@@ -232,7 +237,7 @@ class TestFollowing:
         shop.write("payments.py", BILLING)
         (shop.root / "billing.py").unlink()
         shop.workspace = shop.start()
-        assert shop.workspace.get(memory_id, shop.now).anchors[0].at.id == "payments.py::charge"
+        assert shop.workspace.show.detail(memory_id, shop.now).anchors[0].at.id == "payments.py::charge"
 
     def test_of_two_equal_bodies_neither_is_taken(self, shop):
         memory_id = shop.remember(NOTE, *HERE)
@@ -240,7 +245,7 @@ class TestFollowing:
         shop.write("b.py", retitled(BILLING, "def charge(", "def bill("))
         (shop.root / "billing.py").unlink()
         shop.run(shop.workspace.files_changed([shop.root / n for n in ("a.py", "b.py", "billing.py")]))
-        anchor = shop.workspace.get(memory_id, shop.now).anchors[0]
+        anchor = shop.workspace.show.detail(memory_id, shop.now).anchors[0]
         assert (anchor.verdict, anchor.at) == ("ambiguous", None)
         assert {c.place.id for c in anchor.candidates} == {"a.py::pay", "b.py::bill"}
 
@@ -255,7 +260,7 @@ class TestFollowing:
     def test_a_copy_never_takes_the_memory(self, shop):
         memory_id = shop.remember(NOTE, *HERE)
         shop.write_seen("aaa.py", BILLING)
-        assert shop.workspace.get(memory_id, shop.now).anchors[0].at.id == "billing.py::charge"
+        assert shop.workspace.show.detail(memory_id, shop.now).anchors[0].at.id == "billing.py::charge"
         assert shop.lenses("aaa.py") == {}
 
 
@@ -294,7 +299,9 @@ class TestLinking:
 
     def test_a_derived_anchor_counts_only_while_the_text_holds_its_evidence(self, shop):
         memory_id = shop.remember("charge() may be called twice")
-        shop.commit(shop.workspace.update(memory_id, {"content": "refund() may be called twice"}, shop.now))
+        shop.commit(
+            shop.workspace.writing.update(memory_id, {"content": "refund() may be called twice"}, shop.now)
+        )
         assert shop.lenses("billing.py") == {12: "1 memory"}
 
     def test_off_by_setting(self, shop):
@@ -328,7 +335,7 @@ class TestLinking:
         }
         assert shop.lenses("billing.py") == {}
         change = shop.commit(
-            shop.workspace.link(
+            shop.workspace.attaching.link(
                 view.view.memory.id,
                 file="other.py",
                 position=shop.find("other.py", "charge"),
@@ -343,64 +350,68 @@ class TestRepair:
     def test_unlink_is_a_standing_refusal_and_link_takes_it_back(self, shop):
         memory_id = shop.remember("charge() may be called twice")
         at = shop.find("billing.py", "charge(")
-        shop.commit(shop.workspace.unlink(memory_id, file="billing.py", position=at))
+        shop.commit(shop.workspace.attaching.unlink(memory_id, file="billing.py", position=at))
         assert shop.lenses("billing.py") == {}
         shop.restart()
         assert shop.lenses("billing.py") == {}
-        shop.commit(shop.workspace.link(memory_id, file="billing.py", position=at, now=shop.now))
+        shop.commit(shop.workspace.attaching.link(memory_id, file="billing.py", position=at, now=shop.now))
         assert shop.lenses("billing.py") == {3: "1 memory"}
 
     def test_unlink_of_what_is_not_linked_is_an_error(self, shop):
         memory_id = shop.remember("a note about nothing")
         with pytest.raises(InvalidArgument, match="not linked"):
-            shop.workspace.unlink(memory_id, file="billing.py", position=shop.find("billing.py", "charge("))
+            shop.workspace.attaching.unlink(
+                memory_id, file="billing.py", position=shop.find("billing.py", "charge(")
+            )
 
     def test_reanchor_replaces_the_lost_anchor(self, shop):
         memory_id = shop.remember(NOTE, *HERE)
         shop.write_seen("billing.py", BILLING[BILLING.index("def refund") :])
         assert shop.verdict(memory_id) == "lost"
-        write = shop.workspace.reanchor(
+        write = shop.workspace.attaching.reanchor(
             memory_id, file="billing.py", position=shop.find("billing.py", "refund"), now=shop.now
         )
         shop.commit(write)
-        detail = shop.workspace.get(memory_id, shop.now)
+        detail = shop.workspace.show.detail(memory_id, shop.now)
         assert [anchor.at.id for anchor in detail.anchors] == ["billing.py::refund"]
         assert detail.view.verdict == "fresh"
 
     def test_reanchor_on_a_candidate(self, shop):
         memory_id = shop.remember(NOTE, *HERE)
-        write = shop.workspace.reanchor(
+        write = shop.workspace.attaching.reanchor(
             memory_id, candidate=SymbolKey("checkout.py", "checkout"), now=shop.now
         )
         assert shop.commit(write).links[0].target.id == "checkout.py::checkout"
         with pytest.raises(InvalidArgument, match="candidate"):
-            shop.workspace.reanchor(memory_id, candidate=SymbolKey("checkout.py", "nowhere"), now=shop.now)
+            shop.workspace.attaching.reanchor(
+                memory_id, candidate=SymbolKey("checkout.py", "nowhere"), now=shop.now
+            )
 
     def test_confirm_without_code_is_an_error(self, shop):
         memory_id = shop.remember("a note about nothing")
         with pytest.raises(InvalidArgument, match="re-anchor"):
-            shop.workspace.confirm(memory_id, None, shop.now)
+            shop.workspace.attaching.confirm(memory_id, None, shop.now)
 
     def test_actions_offer_repair_where_it_is_needed(self, shop):
         shop.open("billing.py")
         shop.capture(NOTE, *HERE)
         at = shop.find("billing.py", "charge(")
-        assert {a.act for a in shop.workspace.actions("billing.py", at, shop.now)} == {"open", "forget"}
+        assert {a.act for a in shop.workspace.actions.at("billing.py", at, shop.now)} == {"open", "forget"}
         text = BILLING[BILLING.index("def refund") :]
         shop.write("billing.py", text)
         shop.workspace.open_document("billing.py", "python", text)
         at = shop.find("billing.py", "refund(")
-        assert {a.act for a in shop.workspace.actions("billing.py", at, shop.now)} == {"reanchor"}
+        assert {a.act for a in shop.workspace.actions.at("billing.py", at, shop.now)} == {"reanchor"}
 
 
 class TestChanging:
     def test_forget_and_restore(self, shop):
         memory_id = shop.remember(NOTE, "billing.py", "def charge")
-        shop.commit(shop.workspace.forget(memory_id, shop.now))
+        shop.commit(shop.workspace.writing.forget(memory_id, shop.now))
         assert shop.lenses("billing.py") == {}
-        assert shop.workspace.list(ListRequest(), shop.now).total == 0
-        assert shop.workspace.list(ListRequest(include_forgotten=True), shop.now).total == 1
-        shop.commit(shop.workspace.restore(memory_id, shop.now))
+        assert shop.workspace.listing.page(ListRequest(), shop.now).total == 0
+        assert shop.workspace.listing.page(ListRequest(include_forgotten=True), shop.now).total == 1
+        shop.commit(shop.workspace.writing.restore(memory_id, shop.now))
         assert shop.lenses("billing.py") == {3: "1 memory"}
 
     def test_update_changes_only_what_is_given(self, shop):
@@ -408,7 +419,7 @@ class TestChanging:
             "first line\nsecond", "billing.py", "def charge", tags=("a", "b"), metadata={"x": 1}
         )
         change = shop.commit(
-            shop.workspace.update(
+            shop.workspace.writing.update(
                 made.view.memory.id,
                 {"content": "other words", "tags": ["b", "c"], "metadata": {"y": 2, "x": None}},
                 shop.now,
@@ -440,20 +451,25 @@ class TestChanging:
     def test_a_wrong_value_is_an_error_that_names_the_field(self, shop, changes, field):
         memory_id = shop.remember("a note")
         with pytest.raises(InvalidArgument) as caught:
-            shop.workspace.update(memory_id, changes, shop.now)
+            shop.workspace.writing.update(memory_id, changes, shop.now)
         assert caught.value.field == field
 
     def test_an_unknown_id_is_not_found(self, shop):
-        for act in (shop.workspace.forget, shop.workspace.restore, shop.workspace.done, shop.workspace.get):
+        for act in (
+            shop.workspace.writing.forget,
+            shop.workspace.writing.restore,
+            shop.workspace.writing.done,
+            shop.workspace.show.detail,
+        ):
             with pytest.raises(NotFound, match="nope"):
                 act("nope", shop.now)
 
     def test_an_access_counts_and_survives(self, shop):
         memory_id = shop.remember("a note")
         for _ in range(3):
-            shop.run(shop.workspace.access([memory_id], shop.now))
+            shop.run(shop.workspace.journaling.access([memory_id], shop.now))
         shop.restart()
-        assert shop.workspace.get(memory_id, shop.now).view.memory.access_count == 3
+        assert shop.workspace.show.detail(memory_id, shop.now).view.memory.access_count == 3
 
     def test_an_expired_memory_is_left_out_of_what_is_shown(self, shop):
         shop.capture("until Friday", "billing.py", "def charge", expires_at=shop.later(hours=1))
@@ -468,13 +484,13 @@ class TestDuplicates:
         again = shop.capture(" Retry must stay idempotent\r\n", "billing.py", "def charge")
         assert again.duplicate_of == first.view.memory.id == again.view.memory.id
         assert again.warnings
-        assert shop.workspace.list(ListRequest(), shop.now).total == 1
+        assert shop.workspace.listing.page(ListRequest(), shop.now).total == 1
 
     def test_the_same_words_elsewhere_are_stored_with_a_warning(self, shop):
         shop.capture(NOTE, "billing.py", "def charge")
         other = shop.capture(NOTE, "billing.py", "def refund")
         assert (other.duplicate_of, len(other.warnings)) == (None, 1)
-        assert shop.workspace.list(ListRequest(), shop.now).total == 2
+        assert shop.workspace.listing.page(ListRequest(), shop.now).total == 2
 
     def test_an_explicit_id_is_always_stored_with_a_warning(self, shop):
         shop.capture(NOTE, "billing.py", "def charge")
@@ -486,14 +502,14 @@ class TestDuplicates:
         request = CaptureRequest(
             "Retry twice", file="billing.py", position=shop.find("billing.py", "def charge")
         )
-        plans = [shop.workspace.capture(request, shop.now) for _ in range(2)]
+        plans = [shop.workspace.writing.capture(request, shop.now) for _ in range(2)]
 
         async def both():
-            return [await shop.workspace.commit(plan) for plan in plans]
+            return [await shop.workspace.journaling.commit(plan) for plan in plans]
 
         first, second = shop.run(both())
         assert first.view.memory.id == second.view.memory.id
-        assert shop.workspace.list(ListRequest(), shop.now).total == 1
+        assert shop.workspace.listing.page(ListRequest(), shop.now).total == 1
 
 
 class TestListing:
@@ -501,14 +517,14 @@ class TestListing:
         for at in range(5):
             shop.capture(f"note number {at}")
             shop.clock.advance(60)
-        page = shop.workspace.list(ListRequest(limit=2, offset=1), shop.now)
+        page = shop.workspace.listing.page(ListRequest(limit=2, offset=1), shop.now)
         assert [view.memory.content for view in page.memories] == ["note number 3", "note number 2"]
         assert page.total == 5
 
     def test_filters(self, shop):
         shop.capture("about Charging", "billing.py", "def charge", tags=("pay", "prod"), type="procedural")
         shop.capture("about nothing", tags=("pay",))
-        total = lambda **filters: shop.workspace.list(ListRequest(**filters), shop.now).total  # noqa: E731
+        total = lambda **filters: shop.workspace.listing.page(ListRequest(**filters), shop.now).total  # noqa: E731
         assert [total(tags=("pay",)), total(tags=("pay", "prod")), total(type="procedural")] == [2, 1, 1]
         assert [total(text="charging ABOUT"), total(verdict="fresh"), total(verdict="unanchored")] == [
             1,
@@ -525,7 +541,7 @@ class TestListing:
         shop.capture("major", "billing.py", "def charge", importance=0.6)
         shop.capture("elsewhere", "billing.py", "def refund", importance=0.9)
         request = ListRequest(file="billing.py", position=shop.find("billing.py", "receipt ="))
-        assert [v.memory.content for v in shop.workspace.list(request, shop.now).memories] == [
+        assert [v.memory.content for v in shop.workspace.listing.page(request, shop.now).memories] == [
             "major",
             "minor",
         ]
@@ -534,24 +550,24 @@ class TestListing:
 class TestOpenedDocuments:
     def test_saving_the_document_stores_what_was_changed(self, shop):
         memory_id = shop.remember(NOTE, "billing.py", "def charge")
-        (opened,) = shop.run(shop.workspace.open_memories([memory_id], shop.now))
+        (opened,) = shop.run(shop.workspace.opened.open([memory_id], shop.now))
         path = shop.root.__class__(opened.path)
         text = path.read_text("utf-8")
         assert "on charge() in billing.py" in text
         assert shop.workspace.opened.id_of(path) == memory_id
         shop.run(shop.workspace.opened.save(path, text.replace("must stay", "has to stay"), shop.now))
-        memory = shop.workspace.get(memory_id, shop.now).view.memory
+        memory = shop.workspace.show.detail(memory_id, shop.now).view.memory
         assert memory.content.strip() == "Retry has to stay idempotent"
         shop.run(shop.workspace.opened.close(path, shop.now))
         assert not path.exists()
 
     def test_saving_unchanged_stores_nothing(self, shop):
         memory_id = shop.remember("  odd   layout\n\n\nkept \n", "billing.py", "def charge")
-        (opened,) = shop.run(shop.workspace.open_memories([memory_id], shop.now))
+        (opened,) = shop.run(shop.workspace.opened.open([memory_id], shop.now))
         path = shop.root.__class__(opened.path)
-        before = shop.workspace.journal_status().events
+        before = journal_status_of(shop.workspace).events
         shop.run(shop.workspace.opened.save(path, path.read_text("utf-8"), shop.now))
-        assert shop.workspace.journal_status().events == before
+        assert journal_status_of(shop.workspace).events == before
 
     @pytest.mark.parametrize(
         "text",
@@ -559,16 +575,16 @@ class TestOpenedDocuments:
     )
     def test_a_broken_head_is_one_clear_error_and_nothing_is_lost(self, shop, text):
         memory_id = shop.remember(NOTE)
-        (opened,) = shop.run(shop.workspace.open_memories([memory_id], shop.now))
+        (opened,) = shop.run(shop.workspace.opened.open([memory_id], shop.now))
         path = shop.root.__class__(opened.path)
         with pytest.raises(InvalidArgument):
             shop.run(shop.workspace.opened.save(path, text, shop.now))
-        assert shop.workspace.get(memory_id, shop.now).view.memory.content == NOTE
+        assert shop.workspace.show.detail(memory_id, shop.now).view.memory.content == NOTE
 
     def test_any_id_makes_a_file_name(self, shop):
         for memory_id in ("../../etc/passwd", "a/b\\c:d", ".", "é" * 200, "CON"):
             shop.capture(f"note {memory_id}", id=memory_id)
-            (opened,) = shop.run(shop.workspace.open_memories([memory_id], shop.now))
+            (opened,) = shop.run(shop.workspace.opened.open([memory_id], shop.now))
             path = shop.root.__class__(opened.path)
             assert path.parent.name == "open"
             assert path.parent.parent == shop.workspace.layout.store
@@ -578,7 +594,7 @@ class TestOpenedDocuments:
 def test_status_counts(shop):
     shop.capture(NOTE, "billing.py", "def charge")
     shop.capture("about nothing")
-    status = shop.workspace.status()
+    status = status_of(shop.workspace)
     assert (status.files, status.symbols, status.memories) == (2, 3, 2)
     assert status.verdicts == {"fresh": 1, "unanchored": 1}
     assert status.indexing is None
@@ -604,11 +620,11 @@ class TestBeforeTheIndexIsBuilt:
         folder.close()
         folder = Folder(tmp_path, {"copy.py": BILLING}, indexed=False)
         folder.open("copy.py")
-        folder.commit(folder.workspace.update(memory_id, {"tags": ["pay"]}, folder.now))
+        folder.commit(folder.workspace.writing.update(memory_id, {"tags": ["pay"]}, folder.now))
         folder.pass_time(3)
         assert folder.verdict(memory_id) == "unanchored"
         folder.run(folder.workspace.build_index())
-        assert folder.workspace.get(memory_id, folder.now).anchors[0].at.id == "billing.py::charge"
+        assert folder.workspace.show.detail(memory_id, folder.now).anchors[0].at.id == "billing.py::charge"
         assert folder.lenses("copy.py") == {}
         folder.close()
 
@@ -619,7 +635,7 @@ def test_opening_a_huge_file_forgets_nothing_while_it_is_parsed(tmp_path):
     folder.capture("noted", "huge.py", "return 3000")
     folder.open("huge.py")
     assert list(folder.lenses("huge.py").values()) == ["1 memory"]
-    while not folder.workspace.parse_pending(50):
+    while not folder.workspace.sources.parse_pending(50):
         pass
     assert folder.titles("huge.py", "f3000(") == ["noted"]
     folder.close()
@@ -627,17 +643,17 @@ def test_opening_a_huge_file_forgets_nothing_while_it_is_parsed(tmp_path):
 
 def test_every_change_that_a_lens_shows_grows_the_generation(shop):
     def grows(act):
-        before = shop.workspace.generation
+        before = shop.workspace.refreshing.generation
         act()
-        return shop.workspace.generation > before
+        return shop.workspace.refreshing.generation > before
 
     ids = []
     assert grows(lambda: ids.append(shop.remember(NOTE, *HERE)))
-    for write in (shop.workspace.forget, shop.workspace.restore):
+    for write in (shop.workspace.writing.forget, shop.workspace.writing.restore):
         assert grows(lambda write=write: shop.commit(write(ids[0], shop.now)))
     assert grows(lambda: shop.write_seen("billing.py", BILLING[BILLING.index("def refund") :]))
     assert not grows(lambda: shop.write_seen("unrelated.py", "def other(): ...\n"))
-    assert not grows(lambda: shop.run(shop.workspace.access(ids, shop.now)))
+    assert not grows(lambda: shop.run(shop.workspace.journaling.access(ids, shop.now)))
 
 
 class TestAnIdThatIsThere:
@@ -646,12 +662,12 @@ class TestAnIdThatIsThere:
         again = shop.capture("other words", *HERE, id="K1")
         assert again.view.memory.content == "other words"
         assert "K1" in " ".join(again.warnings)
-        assert len(shop.workspace.get("K1", shop.now).anchors) == 1
-        assert shop.workspace.list(ListRequest(), shop.now).total == 1
+        assert len(shop.workspace.show.detail("K1", shop.now).anchors) == 1
+        assert shop.workspace.listing.page(ListRequest(), shop.now).total == 1
 
     def test_is_brought_back_where_it_was_forgotten(self, shop):
         shop.capture("first words", *HERE, id="K1")
-        shop.commit(shop.workspace.forget("K1", shop.now))
+        shop.commit(shop.workspace.writing.forget("K1", shop.now))
         assert shop.capture("first words", *HERE, id="K1").view.memory.status == "active"
         assert shop.lenses("billing.py") == {3: "1 memory"}
 
@@ -660,14 +676,14 @@ class TestSecrets:
     TOKEN = "ghp_" + "a8Kx92LmQp0Zt7Yw" + "B4Nc6Vd1Rs3Ue5HjGf2i"
 
     def test_nothing_of_a_refused_text_reaches_the_disk(self, shop):
-        for act in (shop.workspace.capture, shop.workspace.preview):
+        for act in (shop.workspace.writing.capture, shop.workspace.writing.preview):
             with pytest.raises(InvalidArgument) as caught:
                 act(CaptureRequest(f"deploy with {self.TOKEN}", file="billing.py"), shop.now)
             assert caught.value.field == "content"
             assert self.TOKEN not in str(caught.value)
         memory_id = shop.remember("deploy by hand")
         with pytest.raises(InvalidArgument):
-            shop.workspace.update(memory_id, {"metadata": {"key": self.TOKEN}}, shop.now)
+            shop.workspace.writing.update(memory_id, {"metadata": {"key": self.TOKEN}}, shop.now)
         shop.close()
         written = b"".join(path.read_bytes() for path in shop.root.rglob("*") if path.is_file())
         assert self.TOKEN.encode() not in written
@@ -683,10 +699,10 @@ class TestSecrets:
         monkeypatch.setattr("mnemolens.engine.secrets.secrets_in", read.append)
         long = "x" * 1_000_001
         for act in (
-            lambda: shop.workspace.capture(CaptureRequest(long), shop.now),
-            lambda: shop.workspace.preview(CaptureRequest(long), shop.now),
-            lambda: shop.workspace.update(memory_id, {"content": long}, shop.now),
-            lambda: shop.workspace.overwrite(CaptureRequest(long, id=memory_id), shop.now),
+            lambda: shop.workspace.writing.capture(CaptureRequest(long), shop.now),
+            lambda: shop.workspace.writing.preview(CaptureRequest(long), shop.now),
+            lambda: shop.workspace.writing.update(memory_id, {"content": long}, shop.now),
+            lambda: shop.workspace.writing.overwrite(CaptureRequest(long, id=memory_id), shop.now),
         ):
             with pytest.raises(InvalidArgument, match="1,000,001"):
                 act()
@@ -696,8 +712,8 @@ class TestSecrets:
 def test_an_edit_that_a_wrong_clock_outlives_is_said(shop):
     memory_id = shop.remember(NOTE)
     shop.clock.advance(3 * 86_400)
-    shop.commit(shop.workspace.update(memory_id, {"content": "from the future"}, shop.now))
+    shop.commit(shop.workspace.writing.update(memory_id, {"content": "from the future"}, shop.now))
     shop.clock.advance(-3 * 86_400)
     shop.restart()
     with pytest.raises(StoreError, match="clock"):
-        shop.commit(shop.workspace.update(memory_id, {"content": "corrected"}, shop.now))
+        shop.commit(shop.workspace.writing.update(memory_id, {"content": "corrected"}, shop.now))

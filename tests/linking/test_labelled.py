@@ -107,7 +107,7 @@ def links(workspace, note, file=None):
     request = CaptureRequest(
         note["content"], title=note.get("title"), metadata=note.get("metadata", {}), file=file
     )
-    found = (one for one in workspace.preview(request, NOW).links if not one.candidate)
+    found = (one for one in workspace.writing.preview(request, NOW).links if not one.candidate)
     keys = [one.target.key for one in found if one.context != "captured_here"]
     return {f"{key.file}::{key.qualname}" if key.qualname else key.file for key in keys}
 
@@ -140,7 +140,7 @@ def over(tmp_path_factory):
 @pytest.mark.parametrize("name", ["pytest", *LATER])
 def test_labels_are_of_code_that_exists(over, name):
     notes, workspace = over(name)
-    known = {(place.key.file, place.key.qualname) for place in workspace.symbols()}
+    known = {(key.file, key.qualname) for key in workspace.code.symbols()}
     for note in notes.notes:
         for link in note["links"]:
             file, _, qualname = link.partition("::")

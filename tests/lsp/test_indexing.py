@@ -16,9 +16,8 @@ from mnemolens.lsp.language_server import MnemolensServer
 class Workspace:
     """A folder whose index takes until it is let go."""
 
-    generation = 0
-
     def __init__(self, opened):
+        self.refreshing = Refreshing()
         self.layout = type("Layout", (), {"opened": opened})
         self.go = asyncio.Event()
 
@@ -110,6 +109,8 @@ async def test_a_run_that_starts_over_is_not_stopped_by_the_user(ls, sent, tmp_p
 
 class Refreshing:
     """Keeps what was derived."""
+
+    generation = 0
 
     def __init__(self):
         self.derived = []

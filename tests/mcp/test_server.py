@@ -13,6 +13,7 @@ import pytest
 from folders import Folder
 from mnemolens.cli import serving_agents
 from mnemolens.core.errors import InvalidArgument
+from mnemolens.engine.status import journal_status_of
 
 mcp = pytest.importorskip("mcp")
 from mcp.client.stdio import stdio_client  # noqa: E402
@@ -109,7 +110,7 @@ def test_an_agent_learns_and_leaves_what_it_learned(project):
 
     memory = run(project, work)
     folder = Folder(project)
-    stored = folder.workspace.view(memory, folder.now).memory
+    stored = folder.workspace.show.view(memory, folder.now).memory
     assert stored.agent_id
     assert stored.session_id
     assert stored.access_count >= 2  # context and recall are uses
@@ -305,9 +306,12 @@ def test_a_client_that_leaves_in_the_middle_of_calls_leaves_nothing_half_written
     assert process.wait(timeout=30) is not None
     process.stderr.close()
     folder = Folder(project)
-    stored = [folder.workspace.view(one, folder.now).memory.content for one in folder.workspace.memory_ids()]
+    stored = [
+        folder.workspace.show.view(one, folder.now).memory.content
+        for one in folder.workspace.state.memories()
+    ]
     assert set(stored) <= {f"Note {number}." for number in range(2, 8)}
-    assert folder.workspace.journal_status().skipped == 0
+    assert journal_status_of(folder.workspace).skipped == 0
     folder.close()
 
 

@@ -19,6 +19,7 @@ from mnemolens.api.shared import CLOSED, SharedWorkspace, give_back, place_of, s
 from mnemolens.core.errors import InvalidArgument, NotFound, StoreError
 from mnemolens.core.views import MemoryView
 from mnemolens.engine.requests import ListRequest
+from mnemolens.engine.status import status_of
 from mnemolens.engine.write import Write
 
 T = TypeVar("T")
@@ -129,7 +130,7 @@ class KuzuBackend:
             if self._links:
                 shared.index_known_code()
             workspace = shared.workspace
-            await written(shared, lambda: workspace.store(request, _now(), link=self._links))
+            await written(shared, lambda: workspace.writing.store(request, _now(), link=self._links))
 
         shared.call(work)
         return True
@@ -150,10 +151,10 @@ class KuzuBackend:
         shared = self._open()
 
         def plan() -> Write[bool]:
-            known = shared.workspace.view(str(request.id), _now())
+            known = shared.workspace.show.view(str(request.id), _now())
             if known is None or known.memory.status == "forgotten":
                 return Write((), lambda: False)
-            return _answering(shared.workspace.overwrite(request, _now()), True)
+            return _answering(shared.workspace.writing.overwrite(request, _now()), True)
 
         return shared.call(lambda: written(shared, plan))
 
@@ -172,8 +173,8 @@ class KuzuBackend:
         shared = self._open()
 
         async def work() -> list[MemoryEntry]:
-            shared.workspace.catch_up()
-            found = shared.workspace.find_memories(request, _now())
+            shared.workspace.journaling.catch_up()
+            found = shared.workspace.listing.find(request, _now())
             return [entry_of(memory) for memory in found[: asked.limit]]
 
         return shared.call(work)
@@ -189,9 +190,9 @@ class KuzuBackend:
         shared = self._open()
 
         async def work() -> MemoryEntry | None:
-            shared.workspace.catch_up()
+            shared.workspace.journaling.catch_up()
             now = _now()
-            view = shared.workspace.view(memory_id, now)
+            view = shared.workspace.show.view(memory_id, now)
             return None if view is None or not _is_present(view, now) else entry_of(view.memory)
 
         return shared.call(work)
@@ -210,12 +211,12 @@ class KuzuBackend:
         shared = self._open()
 
         async def work() -> int:
-            shared.workspace.catch_up()
+            shared.workspace.journaling.catch_up()
             now = _now()
-            views = ((one, shared.workspace.view(one, now)) for one in ids)
+            views = ((one, shared.workspace.show.view(one, now)) for one in ids)
             known = [one for one, view in views if view is not None and _is_present(view, now)]
             if known:
-                await shared.workspace.access(known, now)
+                await shared.workspace.journaling.access(known, now)
             return len(known)
 
         return shared.call(work)
@@ -234,10 +235,10 @@ class KuzuBackend:
         shared = self._open()
 
         def plan() -> Write[int]:
-            view = shared.workspace.view(memory_id, _now())
+            view = shared.workspace.show.view(memory_id, _now())
             if view is None or view.memory.status == "forgotten":
                 return Write((), lambda: 0)
-            return _answering(shared.workspace.forget(memory_id, _now()), 1)
+            return _answering(shared.workspace.writing.forget(memory_id, _now()), 1)
 
         return shared.call(lambda: written(shared, plan))
 
@@ -255,10 +256,10 @@ class KuzuBackend:
         shared = self._open()
 
         def plan() -> Write[int]:
-            view = shared.workspace.view(memory_id, _now())
+            view = shared.workspace.show.view(memory_id, _now())
             if view is None or view.memory.status != "forgotten":
                 return Write((), lambda: 0)
-            return _answering(shared.workspace.restore(memory_id, _now()), 1)
+            return _answering(shared.workspace.writing.restore(memory_id, _now()), 1)
 
         return shared.call(lambda: written(shared, plan))
 
@@ -272,7 +273,7 @@ class KuzuBackend:
             StoreError: the store can't be written, or the backend is closed.
         """
         shared = self._open()
-        return shared.call(lambda: written(shared, lambda: shared.workspace.forget_expired(_now())))
+        return shared.call(lambda: written(shared, lambda: shared.workspace.sessions.forget_expired(_now())))
 
     # Sessions and figures ---------------------------------------------------------------------------------
 
@@ -287,9 +288,9 @@ class KuzuBackend:
         shared = self._open()
 
         async def work() -> SessionInfo | None:
-            shared.workspace.catch_up()
+            shared.workspace.journaling.catch_up()
             try:
-                return session_of(shared.workspace.session(session_id, _now()))
+                return session_of(shared.workspace.sessions.session(session_id, _now()))
             except NotFound:
                 return None
 
@@ -309,8 +310,8 @@ class KuzuBackend:
         shared = self._open()
 
         async def work() -> list[SessionInfo]:
-            shared.workspace.catch_up()
-            return [session_of(view) for view in shared.workspace.sessions(_now())[:end]]
+            shared.workspace.journaling.catch_up()
+            return [session_of(view) for view in shared.workspace.sessions.sessions(_now())[:end]]
 
         return shared.call(work)
 
@@ -326,7 +327,9 @@ class KuzuBackend:
         """
         text("session_id", session_id)
         shared = self._open()
-        return shared.call(lambda: written(shared, lambda: shared.workspace.forget_session(session_id)))
+        return shared.call(
+            lambda: written(shared, lambda: shared.workspace.sessions.forget_session(session_id))
+        )
 
     def get_stats(self) -> dict[str, Any]:
         """Figures of what is neither deleted nor expired.
@@ -344,18 +347,18 @@ class KuzuBackend:
 
         async def work() -> dict[str, Any]:
             workspace, now = shared.workspace, _now()
-            workspace.catch_up()
-            found = workspace.find_memories(ListRequest(limit=None), now)
+            workspace.journaling.catch_up()
+            found = workspace.listing.find(ListRequest(limit=None), now)
             types = {kind.value: 0 for kind in MemoryType}
             for memory in found:
                 types[memory.type] += 1
-            status = workspace.status()
+            status = status_of(workspace)
             graph = status.graph
             return {
                 "total_memories": len(found),
                 "memory_types": types,
-                "total_sessions": len(workspace.sessions(now)),
-                "total_agents": len(workspace.agents(now)),
+                "total_sessions": len(workspace.sessions.sessions(now)),
+                "total_agents": len(workspace.sessions.agents(now)),
                 "code_files": status.files,
                 "code_symbols": status.symbols,
                 "graph": {"state": graph.state, "slot": graph.slot, "reason": graph.reason},
@@ -367,10 +370,10 @@ class KuzuBackend:
 async def written(shared: SharedWorkspace, plan: Callable[[], Write[T]]) -> T:
     """Plans a write on what everybody has written until now, and carries it out."""
     async with shared.writing:
-        await shared.workspace.note_author()
-        shared.workspace.catch_up()
-        answer = await shared.workspace.commit(plan())
-        shared.workspace.write_wanted()
+        await shared.workspace.author.ensure_asked()
+        shared.workspace.journaling.catch_up()
+        answer = await shared.workspace.journaling.commit(plan())
+        shared.workspace.journaling.write_found_sync()
     await shared.keep_copy()
     return answer
 

@@ -75,11 +75,16 @@ async def _index(
     on_progress: Callable[[int, int], None] | None,
 ) -> IndexedCode:
     folder = _inside(shared.place.root, path)
-    prefix = shared.workspace.file_of(folder) or ""
+    prefix = shared.workspace.layout.file_of(folder) or ""
     report = await shared.index(on_progress)
     files = classes = functions = 0
-    for file, language, kinds in shared.workspace.code():
-        if (languages is None or setting_of(language) in languages) and _is_below(file, prefix):
+    index = shared.workspace.code.index
+    for file in index.files():
+        found = index.get(file)
+        if found is None or not _is_below(file, prefix):
+            continue
+        if languages is None or setting_of(found.language) in languages:
+            kinds = [symbol.kind for symbol in found.symbols]
             files += 1
             in_classes = sum(kind in CLASS_KINDS for kind in kinds)
             classes += in_classes

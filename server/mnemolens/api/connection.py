@@ -106,5 +106,5 @@ async def _query(
     shared: SharedWorkspace, cypher: str, parameters: Mapping[str, Any] | None, limit: int
 ) -> QueryRows:
     await shared.graph_ready()
-    found = await shared.workspace.query(cypher, parameters, limit)
+    found = await shared.workspace.graph.query(cypher, parameters, limit)
     return QueryRows(found.columns, found.rows, truncated=found.truncated)

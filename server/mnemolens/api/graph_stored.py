@@ -77,7 +77,7 @@ class StoredGraph:
         shared = self._backend._open()  # noqa: SLF001 - the classes are one surface
 
         async def work() -> T:
-            shared.workspace.catch_up()
+            shared.workspace.journaling.catch_up()
             return ask(shared.workspace.memory_graph)
 
         return shared.call(work)

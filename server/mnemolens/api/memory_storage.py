@@ -155,7 +155,7 @@ class MemoryStorage:
             workspace = shared.workspace
 
             async def work() -> list[str]:
-                view = await written(shared, lambda: workspace.store(request, datetime.now(UTC)))
+                view = await written(shared, lambda: workspace.writing.store(request, datetime.now(UTC)))
                 return list(view.warnings)
 
             warnings = shared.call(work)

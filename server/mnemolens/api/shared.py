@@ -141,7 +141,7 @@ class SharedWorkspace:
             self._index = asyncio.ensure_future(self._workspace.build_index(on_progress))
             report = await asyncio.shield(self._index)
         async with self._writing:
-            self._workspace.write_wanted()
+            self._workspace.journaling.write_found_sync()
         return report
 
     def index_known_code(self) -> None:
@@ -166,7 +166,7 @@ class SharedWorkspace:
 
     async def graph_ready(self) -> None:
         """Starts the graph and waits for the code that belongs into it."""
-        self._workspace.catch_up()
+        self._workspace.journaling.catch_up()
         self.index_known_code()
         await self.indexed()
 

@@ -30,15 +30,16 @@ def set_status(root: Path | None, act: str, given: Sequence[str], *, as_json: bo
     """
     with opened(root) as workspace:
         ids = [memory_id(workspace, one) for one in given]
-        workspace.glance(ids, writing=True)
+        workspace.author.ask()
+        workspace.glance.look(ids)
         plans: dict[str, Callable[[str, datetime], Write[MemoryView]]] = {
-            "forget": workspace.forget,
-            "restore": workspace.restore,
-            "done": workspace.done,
+            "forget": workspace.writing.forget,
+            "restore": workspace.writing.restore,
+            "done": workspace.writing.done,
         }
         screen = Screen()
         for one in dict.fromkeys(ids):
-            view = workspace.commit_sync(plans[act](one, now()))
+            view = workspace.journaling.commit_sync(plans[act](one, now()))
             if as_json:
                 put_json({"memory": JsonForm(workspace).memory(view)})
             else:
@@ -51,10 +52,11 @@ def confirm(root: Path | None, given: str, anchor: str | None, *, as_json: bool)
     """Record that a memory is still true of the code as it is now; returns the exit code."""
     with opened(root) as workspace:
         one = memory_id(workspace, given)
-        workspace.glance([one], writing=True)
-        write = workspace.confirm(one, anchor, now())
-        workspace.record([one], now())
-        view = workspace.commit_sync(write)
+        workspace.author.ask()
+        workspace.glance.look([one])
+        write = workspace.attaching.confirm(one, anchor, now())
+        workspace.journaling.access_sync([one], now())
+        view = workspace.journaling.commit_sync(write)
         if as_json:
             form = JsonForm(workspace)
             put_json({"memory": form.memory(view.view), "anchors": form.anchors(view.anchors)})
@@ -81,7 +83,7 @@ def link(
 
     def plan(workspace: Workspace, one: str, file: str | None, other: str | None) -> Write[LinkChange]:
         position = None if at is None else place_at(workspace, at).position
-        return workspace.link(
+        return workspace.attaching.link(
             one,
             file=file,
             position=position,
@@ -102,7 +104,7 @@ def unlink(
 
     def plan(workspace: Workspace, one: str, file: str | None, other: str | None) -> Write[LinkChange]:
         position = None if at is None else place_at(workspace, at).position
-        return workspace.unlink(one, file=file, position=position, target_id=other, edge_type=kind)
+        return workspace.attaching.unlink(one, file=file, position=position, target_id=other, edge_type=kind)
 
     return _links(root, given, at, to, plan, as_json=as_json)
 
@@ -122,8 +124,9 @@ def _links(
         one = memory_id(workspace, given)
         other = None if to is None else memory_id(workspace, to)
         file = None if at is None else place_at(workspace, at).file
-        workspace.glance([one], near=[] if file is None else [file], writing=True)
-        change = workspace.commit_sync(plan(workspace, one, file, other))
+        workspace.author.ask()
+        workspace.glance.look([one], near=[] if file is None else [file])
+        change = workspace.journaling.commit_sync(plan(workspace, one, file, other))
         if as_json:
             put_json({"links": JsonForm(workspace).links(change.links), "edges": edges(change.edges)})
         else:

@@ -70,6 +70,6 @@ def clusters(root: Path | None, min_size: int, *, as_json: bool) -> int:
 
 
 def _named(workspace: Workspace, one: str) -> tuple[Span | str, ...]:
-    view = workspace.view(one, now())
+    view = workspace.show.view(one, now())
     title = one_line(view.memory.title) if view is not None else "(no memory)"
     return Span(title, "bold"), Span(f"  {short_id(one)}", "dim")

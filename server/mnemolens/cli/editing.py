@@ -22,8 +22,9 @@ def run(root: Path | None, given: str) -> int:
     editor = _editor()
     with opened(root) as workspace:
         one = memory_id(workspace, given)
-        workspace.glance([one], writing=True)
-        [document] = asyncio.run(workspace.open_memories([one], now()))
+        workspace.author.ask()
+        workspace.glance.look([one])
+        [document] = asyncio.run(workspace.opened.open([one], now()))
         path = Path(document.path)
         if document.trouble:
             note(f"{path} is shown as it was left: {document.trouble}")

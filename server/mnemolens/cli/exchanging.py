@@ -43,7 +43,7 @@ def import_file(root: Path | None, file: Path, *, dry_run: bool, allow_secret: b
         work = workspace.exchange.import_file(file.absolute(), now(), dry_run=dry_run, gate=gate)
         report = asyncio.run(work)
         if not dry_run:
-            workspace.write_wanted()
+            workspace.journaling.write_found_sync()
             copy_memories(workspace)
     if as_json:
         put_json(
@@ -73,7 +73,9 @@ def purge(root: Path | None, given: str, *, yes: bool, as_json: bool) -> int:
         except NotFound:
             one = given  # of one that was purged before, what was pending is tried again
         title = (
-            one_line(workspace.get(one, now()).view.memory.title) if one in workspace.memory_ids() else one
+            one_line(workspace.show.detail(one, now()).view.memory.title)
+            if one in tuple(workspace.state.memories())
+            else one
         )
         if one != title and not yes and sys.stdin.isatty() and not _agreed(title):
             note("nothing was removed")

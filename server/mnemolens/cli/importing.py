@@ -51,7 +51,7 @@ def run(
             _preview(plan, as_json=as_json)
             return int(bool(plan.refused))
         done = asyncio.run(_import(workspace, sources, [shown[0] for shown in planned(plan)]))
-        workspace.write_wanted()
+        workspace.journaling.write_found_sync()
         copy_memories(workspace)
     refused = tuple(one for one in done.refused if _is_in(one.file, places))
     if as_json:
@@ -71,13 +71,14 @@ def run(
 def undo(root: Path | None, *, dry_run: bool, as_json: bool) -> int:
     """Take the last import back, as one; returns the exit code: 1 where there is none."""
     with opened(root) as workspace:
-        workspace.glance((), writing=True)
+        workspace.author.ask()
+        workspace.glance.look()
         session = workspace.importing.last()
         if session is None:
             note("there is no import of comments or agent files to take back")
             return 1
         write = workspace.importing.undo(session, now())
-        done = write.finish() if dry_run else workspace.commit_sync(write)
+        done = write.finish() if dry_run else workspace.journaling.commit_sync(write)
     if as_json:
         put_json({"sessionId": session, "forgotten": done.forgotten, "reverted": done.reverted})
         return 0
@@ -101,7 +102,7 @@ async def _plan(workspace: Workspace, sources: Sequence[Importer], places: Seque
 
 
 async def _import(workspace: Workspace, sources: Sequence[Importer], ids: Sequence[str]) -> ImportRun:
-    return await workspace.commit_slowly(await workspace.importing.run(now(), sources, ids=ids))
+    return await workspace.journaling.commit_slowly(await workspace.importing.run(now(), sources, ids=ids))
 
 
 def _place(workspace: Workspace, given: Path) -> str:
@@ -111,7 +112,7 @@ def _place(workspace: Workspace, given: Path) -> str:
         raise InvalidArgument("FILE", f"there is no file or folder {given}")
     if path.resolve() == workspace.layout.top.resolve():
         return ""
-    place = workspace.file_of(path)
+    place = workspace.layout.file_of(path)
     if place is None:
         raise InvalidArgument("FILE", f"{given} lies outside of {workspace.layout.top}")
     return place

@@ -12,6 +12,7 @@ from mnemolens.cli.progress import Progress
 from mnemolens.cli.session import open_folder
 from mnemolens.cli.terminal import counted
 from mnemolens.core.views import IndexReport, PlaceView
+from mnemolens.engine.status import status_of
 from mnemolens.engine.workspace import Workspace
 
 
@@ -46,7 +47,7 @@ def run(folder: Path, *, as_json: bool) -> int:
 def _rows(workspace: Workspace) -> Iterator[dict[str, Any]]:
     """One row a symbol: file relative to the folder, lines 1-based and inclusive, decorators excluded."""
     prefix = workspace.layout.prefix
-    for place in workspace.symbols():
+    for place in map(workspace.show.place, workspace.code.symbols()):
         if place.range is None:
             continue
         yield {
@@ -69,7 +70,7 @@ def _last_line(place: PlaceView) -> int:
 def _print_totals(workspace: Workspace, report: IndexReport) -> None:
     found = f"{counted(report.files, 'file')}, {counted(report.symbols, 'symbol')}"
     print(f"{found} in {report.seconds:.2f} s")
-    status = workspace.status()
+    status = status_of(workspace)
     for skipped in status.skipped:
         print(f"  left out: {skipped.file}: {skipped.reason}")
     if status.skipped_total > len(status.skipped):

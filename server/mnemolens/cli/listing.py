@@ -42,11 +42,11 @@ def run(root: Path | None, request: ListRequest, at: str | None, *, as_json: boo
         place = place_at(workspace, at) if at is not None else None
         if place is not None:
             request = replace(request, file=place.file, position=place.position)
-            workspace.glance(near=[place.file], on_progress=progress.show)
+            workspace.glance.look(near=[place.file], on_progress=progress.show)
         else:
-            workspace.glance(workspace.memory_ids(), on_progress=progress.show)
+            workspace.glance.look(tuple(workspace.state.memories()), on_progress=progress.show)
         progress.clear()
-        page = workspace.list(request, now())
+        page = workspace.listing.page(request, now())
         if as_json:
             put_json(JsonForm(workspace).page(page))
             return 0
@@ -54,7 +54,7 @@ def run(root: Path | None, request: ListRequest, at: str | None, *, as_json: boo
             Screen().table(_COLUMNS, [_row(workspace, view) for view in page.memories])
         left = page.total - len(page.memories) - request.offset
         if not page.total:
-            note("no memories match" if workspace.memory_ids() else nothing_yet(workspace))
+            note("no memories match" if tuple(workspace.state.memories()) else nothing_yet(workspace))
         elif left > 0:
             note(f"{left} more; --limit and --offset show them")
     return 0
@@ -77,7 +77,7 @@ def _row(workspace: Workspace, view: MemoryView) -> tuple[Span | str, ...]:
 
 
 def _on(workspace: Workspace, view: MemoryView) -> str:
-    links = [link for link in workspace.links(view.memory.id) if not link.candidate]
+    links = [link for link in workspace.show.links_of(view.memory.id) if not link.candidate]
     if not links:
         return ""
     more = f" +{len(links) - 1}" if len(links) > 1 else ""

@@ -13,7 +13,7 @@ from mnemolens.engine.json_form import agent, session
 def sessions(root: Path | None, *, as_json: bool) -> int:
     """List sessions; returns the exit code."""
     with opened(root) as workspace:
-        found = workspace.sessions(now())
+        found = workspace.sessions.sessions(now())
     if as_json:
         put_json({"sessions": [session(view) for view in found]})
     else:
@@ -24,7 +24,7 @@ def sessions(root: Path | None, *, as_json: bool) -> int:
 def agents(root: Path | None, *, as_json: bool) -> int:
     """List agents; returns the exit code."""
     with opened(root) as workspace:
-        found = workspace.agents(now())
+        found = workspace.sessions.agents(now())
     if as_json:
         put_json({"agents": [agent(view) for view in found]})
     else:
@@ -35,11 +35,12 @@ def agents(root: Path | None, *, as_json: bool) -> int:
 def change_session(root: Path | None, act: Literal["forget", "restore"], given: str, *, as_json: bool) -> int:
     """Hide all memories of a session, or bring them back; returns the exit code: 1 where there are none."""
     with opened(root) as workspace:
-        workspace.glance((), writing=True)
+        workspace.author.ask()
+        workspace.glance.look()
         if act == "forget":
-            changed = workspace.commit_sync(workspace.forget_session(given))
+            changed = workspace.journaling.commit_sync(workspace.sessions.forget_session(given))
         else:
-            changed = workspace.commit_sync(workspace.restore_session(given, now()))
+            changed = workspace.journaling.commit_sync(workspace.sessions.restore_session(given, now()))
     word, other = ("forgotten", "restore") if act == "forget" else ("restored", "forget")
     if as_json:
         put_json({word: changed})

@@ -35,7 +35,7 @@ def run(root: Path | None, cypher: str, given: Sequence[str], limit: int, *, as_
     with opened(root) as workspace:
         workspace.survey(progress.show)
         progress.clear()
-        result = asyncio.run(workspace.query(cypher, parameters, limit))
+        result = asyncio.run(workspace.graph.query(cypher, parameters, limit))
     if as_json:
         put_json({"columns": list(result.columns), "rows": [list(row) for row in result.rows]})
     elif result.rows:

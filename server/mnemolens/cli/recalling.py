@@ -44,8 +44,8 @@ def run(
         place = place_at(workspace, at) if at is not None else None
         if place is not None:
             request = replace(request, file=place.file, position=place.position)
-        everything = workspace.memory_ids() if place is None and not request.query else ()
-        workspace.glance(
+        everything = tuple(workspace.state.memories()) if place is None and not request.query else ()
+        workspace.glance.look(
             everything,
             near=[place.file] if place is not None else [],
             words=request.query or "",
@@ -53,13 +53,13 @@ def run(
         )
         progress.clear()
         meaning = workspace.embedding.similar_now(request.query or "")
-        view = workspace.recall(request, now(), meaning)
+        view = workspace.recall.recall(request, now(), meaning)
         if as_json:
             put_json(JsonForm(workspace).recall(view))
         else:
             _print(workspace, view, request.token_budget, explain=explain)
         if record and view.memories:
-            workspace.record([found.view.memory.id for found in view.memories], now())
+            workspace.journaling.access_sync([found.view.memory.id for found in view.memories], now())
     return 0 if view.memories else 1
 
 

@@ -43,13 +43,14 @@ def run(
     with opened(root) as workspace:
         request = _placed(workspace, request, at, about)
         near = [] if request.file is None else [request.file]
-        workspace.glance(near=near, draft=request, on_progress=progress.show)
+        workspace.author.ask()
+        workspace.glance.look(near=near, draft=request, on_progress=progress.show)
         progress.clear()
         if dry_run:
-            view = workspace.preview(request, now())
+            view = workspace.writing.preview(request, now())
         else:
-            view = workspace.commit_sync(workspace.capture(request, now()))
-            workspace.write_wanted()
+            view = workspace.journaling.commit_sync(workspace.writing.capture(request, now()))
+            workspace.journaling.write_found_sync()
             copy_memories(workspace)
         if as_json:
             put_json(JsonForm(workspace).capture(view))

@@ -76,7 +76,7 @@ def memory_id(workspace: Workspace, given: str) -> str:
         NotFound: there is none.
         InvalidArgument: there are several; the message names them.
     """
-    ids = workspace.memory_ids()
+    ids = tuple(workspace.state.memories())
     if given in ids:
         return given
     part = given.upper()
@@ -121,7 +121,7 @@ def memories_like(incomplete: str) -> Iterator[tuple[str, str]]:
     workspace = Workspace.open(find_layout(Path.cwd()).top, settings)
     try:
         part = incomplete.upper()
-        page = workspace.list(ListRequest(limit=1_000, include_forgotten=True), now())
+        page = workspace.listing.page(ListRequest(limit=1_000, include_forgotten=True), now())
         for view in page.memories:
             shown = short_id(view.memory.id)
             if shown.upper().startswith(part):

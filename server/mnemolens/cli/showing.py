@@ -16,8 +16,8 @@ def run(root: Path | None, given: str, *, as_json: bool) -> int:
     """Show a memory; returns the exit code."""
     with opened(root) as workspace:
         one = memory_id(workspace, given)
-        workspace.glance([one])
-        detail = workspace.get(one, now())
+        workspace.glance.look([one])
+        detail = workspace.show.detail(one, now())
         if as_json:
             put_json(JsonForm(workspace).detail(detail))
         else:

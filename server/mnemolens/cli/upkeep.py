@@ -17,6 +17,7 @@ from mnemolens.engine.doctor import Finding, examine
 from mnemolens.engine.json_form import folder_status, journal_status
 from mnemolens.engine.requests import ListRequest
 from mnemolens.engine.sessions import is_expired
+from mnemolens.engine.status import journal_status_of, status_of
 from mnemolens.engine.workspace import Workspace
 
 _PAGE = 1_000
@@ -30,7 +31,7 @@ def status(root: Path | None, *, as_json: bool) -> int:
     with opened(root) as workspace:
         workspace.survey(progress.show)
         progress.clear()
-        folder, journal = workspace.status(), workspace.journal_status()
+        folder, journal = status_of(workspace), journal_status_of(workspace)
         copy = asyncio.run(workspace.exchange.offer())
         if as_json:
             put_json(
@@ -72,10 +73,10 @@ def stats(root: Path | None, *, as_json: bool) -> int:
     """Count the memories; returns the exit code."""
     progress = Progress()
     with opened(root) as workspace:
-        workspace.glance(workspace.memory_ids(), on_progress=progress.show)
+        workspace.glance.look(tuple(workspace.state.memories()), on_progress=progress.show)
         progress.clear()
         views = _all(workspace)
-        journal = workspace.journal_status()
+        journal = journal_status_of(workspace)
     kept = [view for view in views if view.memory.status != "forgotten"]
     moment = now()
     alive = [view for view in kept if not is_expired(view.memory, moment)]
@@ -135,12 +136,12 @@ def _graph(workspace: Workspace) -> Finding:
     files = workspace.survey(progress.show).files
     progress.clear()
     try:
-        [[held]] = asyncio.run(workspace.query("MATCH (f:CodeFile) RETURN count(*)")).rows
+        [[held]] = asyncio.run(workspace.graph.query("MATCH (f:CodeFile) RETURN count(*)")).rows
     except GraphUnavailable as error:
         return Finding("graph", "note", f"{error}; everything but Cypher works without")
     except MnemolensError as error:
         return Finding("graph", "trouble", str(error))
-    graph = workspace.status().graph
+    graph = status_of(workspace).graph
     if held != files:
         where = workspace.layout.cache_dir / "graphs" / workspace.layout.worktree_id
         return Finding(
@@ -156,7 +157,7 @@ def _all(workspace: Workspace) -> list[MemoryView]:
     views: list[MemoryView] = []
     while True:
         request = ListRequest(include_forgotten=True, limit=_PAGE, offset=len(views))
-        page = workspace.list(request, now())
+        page = workspace.listing.page(request, now())
         views += page.memories
         if not page.memories or len(views) >= page.total:
             return views

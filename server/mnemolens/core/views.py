@@ -323,7 +323,7 @@ class HoverView(NamedTuple):
 
 
 class LensView(NamedTuple):
-    """Where a lens stands. Its title costs a little more: ask `Workspace.lens_title`."""
+    """Where a lens stands. Its title costs a little more: ask `Lenses.title`."""
 
     range: Range
     key: SymbolKey

@@ -3,12 +3,14 @@
 Owns which acts there are and their titles; how a client runs them is the surface's.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from mnemolens.core.memories import Memory
-from mnemolens.core.symbols import SymbolKey
+from mnemolens.core.settings import Settings
+from mnemolens.core.symbols import Position, SymbolKey
 from mnemolens.core.views import ActionView, MemoryView, RankedMemory
+from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.engine.reminders import Reminders
 from mnemolens.engine.sessions import is_expired
@@ -26,22 +28,35 @@ _MAX_NAMING = 500
 class Actions:
     """The acts at a place."""
 
-    def __init__(self, state: MergedState, links: Links, show: Show, reminders: Reminders) -> None:
+    def __init__(
+        self,
+        settings: Callable[[], Settings],
+        state: MergedState,
+        links: Links,
+        code: Code,
+        show: Show,
+        reminders: Reminders,
+    ) -> None:
+        self._settings = settings
         self._state = state
+        self._code = code
         self._links = links
         self._show = show
         self._reminders = reminders
 
-    def at(self, key: SymbolKey, limit: int, hinted: Iterable[str], now: datetime) -> tuple[ActionView, ...]:
+    def at(
+        self, file: str, position: Position, now: datetime, hinted: Iterable[str] = ()
+    ) -> tuple[ActionView, ...]:
         """The acts there, those that repair something first.
 
         Args:
-            key: the symbol, or file.
-            limit: of how many of its memories.
-            hinted: further memories, of which a hint stands there.
+            file: where,
+            position: at which symbol; as many of its memories count as a hover shows.
             now: for ranks, expiry and what is due.
+            hinted: further memories, of which a hint stands there.
         """
-        ranked = self._show.ranked_on(key, now)[:limit]
+        key = self._code.target(file, position)
+        ranked = self._show.ranked_on(key, now)[: self._settings().hover.max_items]
         here = {one.view.memory.id: one.view.memory for one in ranked}
         due = {one.memory.id: one.memory for one in self._reminders.due(now)}
         told = [*dict.fromkeys((*here, *hinted))]

@@ -5,7 +5,7 @@ when asked for and remembered by body hash, since only the few anchored symbols 
 """
 
 import stat
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 
 from mnemolens.codegraph.extract import extract
@@ -30,6 +30,7 @@ from mnemolens.core.symbols import FileSymbols, Position, Range, Reference, Symb
 from mnemolens.core.text import BinarySource, Text, decode_source
 from mnemolens.engine.documents import OpenDocuments
 from mnemolens.engine.loading import content_hash
+from mnemolens.store.git import read_head
 from mnemolens.store.layout import Layout
 
 _FILE_START = Range(Position(0, 0), Position(0, 0))
@@ -65,6 +66,10 @@ class Code:
         self._texts: dict[str, Text] = {}
         self._looks: dict[tuple[SymbolKey, str], str] = {}
         self._grams: dict[tuple[SymbolKey, str], frozenset[int]] = {}
+
+    def look_at_head(self) -> None:
+        """Reads HEAD, which memories are born at."""
+        self.origin = read_head(self._layout)
 
     # Symbols ----------------------------------------------------------------------------------------------
 
@@ -191,6 +196,13 @@ class Code:
         if best < 0:
             return SymbolKey(file, "")
         return SymbolKey(file, symbols.symbols[best].qualname, symbols.symbols[best].ordinal)
+
+    def symbols(self) -> Iterator[SymbolKey]:
+        """Every indexed symbol below the opened folder, file by file in the order of the text."""
+        for file in sorted(self.index.files()):
+            found = self.index.get(file)
+            for symbol in found.symbols if found is not None and self._layout.contains(file) else ():
+                yield SymbolKey(file, symbol.qualname, symbol.ordinal)
 
     # Text -------------------------------------------------------------------------------------------------
 

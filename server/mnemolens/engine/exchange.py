@@ -164,7 +164,7 @@ class Exchange:
         for memory_id in self._state.memories():  # one by one: the first look at a memory builds it
             memory = self._state.memory(memory_id)
             if memory is not None:
-                found[memory_id] = self._show.detail(memory, now)
+                found[memory_id] = self._show.detail(memory.id, now)
             await pause.now_and_then()
         return found
 

@@ -13,12 +13,17 @@ from typing import Any
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Anchor, CodeState, Memory
-from mnemolens.core.symbols import SymbolKey
+from mnemolens.core.symbols import Position, SymbolKey
+from mnemolens.engine.branches import Branches
 from mnemolens.engine.code import Code
-from mnemolens.engine.indexer import Indexer
+from mnemolens.engine.last_session import LastSession
+from mnemolens.engine.links import Links
 from mnemolens.engine.loading import Loaded, Only
 from mnemolens.engine.placing import SHORT_BODY
+from mnemolens.engine.recall import Recall
+from mnemolens.engine.refreshing import Refreshing
 from mnemolens.engine.requests import CaptureRequest
+from mnemolens.engine.sources import Sources
 from mnemolens.linking import names_in, names_in_metadata, names_of_file
 from mnemolens.store.merge import MergedState
 
@@ -30,17 +35,108 @@ _ANY = ""
 class Glance:
     """Looks at code on behalf of some memories."""
 
-    def __init__(self, state: MergedState, code: Code) -> None:
+    def __init__(
+        self,
+        state: MergedState,
+        code: Code,
+        links: Links,
+        sources: Sources,
+        last_session: LastSession,
+        recall: Recall,
+        branches: Branches,
+        refreshing: Refreshing,
+    ) -> None:
         self._state = state
         self._code = code
+        self._links = links
+        self._sources = sources
+        self._last_session = last_session
+        self._recall = recall
+        self._branches = branches
+        self._refreshing = refreshing
 
-    def near(self, indexer: Indexer, file: str) -> set[str]:
+    def look(
+        self,
+        memory_ids: Iterable[str] = (),
+        *,
+        near: Iterable[str] = (),
+        words: str = "",
+        draft: CaptureRequest | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Instead of an index: reads only the code that matters for some memories, and derives only them.
+
+        Args:
+            memory_ids: these memories,
+            near: and those that may be on something in these files,
+            words: and those that hold any of these words,
+            draft: and one that is about to be captured.
+            on_progress: told (files done, files in all).
+
+        Raises:
+            InvalidArgument: one of `near` is not there.
+        """
+        wanted = set(memory_ids)
+        files = tuple(near)
+        for file in files:
+            wanted |= self._near(file)
+        if words:
+            wanted |= self._recall.matching(words)
+        found = [memory for one in sorted(wanted) if (memory := self._state.memory(one)) is not None]
+        self._sources.remember_last_session()
+        self._read(found, files, draft, on_progress)
+        self._last_session.take_over()
+        if (found or files) and self._sources.may_have_moved():
+            self._sources.survey(on_progress)  # what moved may be found anywhere
+            self._sources.follow_last_session_now()
+            wanted.update(one for file in files for one in self._links.carried_into(file))
+        self._branches.look_blocking(self._code.origin)
+        self._refreshing.refresh(wanted)
+
+    def find(self, file: str, name: str) -> Position:
+        """Where the symbol of that name stands in the file.
+
+        Its last parts are enough where only one ends with them.
+
+        Args:
+            file: which.
+            name: `Payment.charge`, `charge`, `Payment.charge#1` for the second of that name.
+
+        Raises:
+            InvalidArgument: there is no such file or symbol, or there are several; the message names them.
+        """
+        range_ = self._code.name_range(self._named(file, name))
+        assert range_ is not None
+        return range_.start
+
+    def _named(self, file: str, name: str) -> SymbolKey:
+        self._know(file)
+        keys = self._code.index.keys_of(file)
+        qualname, mark, ordinal = name.rpartition("#")
+        if not mark:
+            qualname, ordinal = name, "0"
+        if mark and not ordinal.isdecimal():
+            raise InvalidArgument("at", f"{name!r} is no name of a symbol; a number stands after #")
+        exact = [key for key in keys if (key.qualname, key.ordinal) == (qualname, int(ordinal))]
+        if exact:
+            return exact[0]
+        alike = [key for key in keys if f".{key.qualname}".endswith(f".{qualname}")]
+        alike = [key for key in alike if key.ordinal == int(ordinal)]
+        if len(alike) == 1:
+            return alike[0]
+        if alike:
+            raise InvalidArgument("at", f"{name!r} may be {_either(alike)} of {file}; write one of them")
+        near = get_close_matches(qualname, sorted({key.qualname for key in keys}), n=3, cutoff=0.5)
+        hint = f"; there is {', '.join(near)}" if near else ""
+        raise InvalidArgument("at", f"no {name!r} in {file}{hint}")
+
+    def _near(self, file: str) -> set[str]:
         """The memories that may be on something in the file: known there, alike, or naming what it defines.
 
         Raises:
             InvalidArgument: there is no such file.
         """
-        self._know(indexer, file)
+        self._know(file)
         symbols = self._code.index.get(file)
         defined = symbols.symbols if symbols is not None else ()
         alike: dict[str, set[str]] = defaultdict(set)
@@ -61,40 +157,8 @@ class Glance:
                 found.add(memory_id)
         return found
 
-    def find(self, indexer: Indexer, file: str, name: str) -> SymbolKey:
-        """The symbol of that name in the file; its last parts are enough where only one ends with them.
-
-        Args:
-            indexer: reads the file, unless it was read already.
-            file: which.
-            name: `Payment.charge`, `charge`, `Payment.charge#1` for the second of that name.
-
-        Raises:
-            InvalidArgument: there is no such file or symbol, or there are several; the message names them.
-        """
-        self._know(indexer, file)
-        keys = self._code.index.keys_of(file)
-        qualname, mark, ordinal = name.rpartition("#")
-        if not mark:
-            qualname, ordinal = name, "0"
-        if mark and not ordinal.isdecimal():
-            raise InvalidArgument("at", f"{name!r} is no name of a symbol; a number stands after #")
-        exact = [key for key in keys if (key.qualname, key.ordinal) == (qualname, int(ordinal))]
-        if exact:
-            return exact[0]
-        alike = [key for key in keys if f".{key.qualname}".endswith(f".{qualname}")]
-        alike = [key for key in alike if key.ordinal == int(ordinal)]
-        if len(alike) == 1:
-            return alike[0]
-        if alike:
-            raise InvalidArgument("at", f"{name!r} may be {_either(alike)} of {file}; write one of them")
-        near = get_close_matches(qualname, sorted({key.qualname for key in keys}), n=3, cutoff=0.5)
-        hint = f"; there is {', '.join(near)}" if near else ""
-        raise InvalidArgument("at", f"no {name!r} in {file}{hint}")
-
-    def read(
+    def _read(
         self,
-        indexer: Indexer,
         memories: Iterable[Memory],
         files: Iterable[str] = (),
         draft: CaptureRequest | None = None,
@@ -103,7 +167,6 @@ class Glance:
         """Puts into the index all that these memories can be on; other files stand in it without symbols.
 
         Args:
-            indexer: reads the files.
             memories: which.
             files: further files whose symbols are wanted, be they ignored.
             draft: a memory that is about to be stored.
@@ -121,14 +184,13 @@ class Glance:
                 wanted.add(state.key.file)
                 sought.update(_hashes(state))
         if sought:  # else there is nothing to look for elsewhere
-            self._look_for(indexer, wanted, sought, on_progress)
+            self._look_for(wanted, sought, on_progress)
         for file in sorted(asked):
-            self._know(indexer, file)
+            self._know(file)
         self._code.complete = True
 
     def _look_for(
         self,
-        indexer: Indexer,
         files: set[str],
         sought: set[str],
         on_progress: Callable[[int, int], None] | None,
@@ -144,19 +206,19 @@ class Glance:
 
         few = len(sought) <= MAX_SOUGHT
         only = Only(frozenset(files | known.keys()), tuple(sorted(sought))) if few else None
-        indexer.run_blocking(put, on_progress, only=only, passing=True)
+        self._sources.indexer.run_blocking(put, on_progress, only=only, passing=True)
         for file, symbols in known.items():  # what lies in an ignored folder is there when it is asked for
             if file not in index:
                 index.put(file, symbols)
 
-    def _know(self, indexer: Indexer, file: str) -> None:
+    def _know(self, file: str) -> None:
         """Puts one file's symbols into the index; also those of one that is ignored.
 
         Raises:
             InvalidArgument: there is no such file.
         """
         self._code.target(file, None)
-        symbols = None if file in self._code.index else indexer.look(file)
+        symbols = None if file in self._code.index else self._sources.indexer.look(file)
         if symbols is not None:
             self._code.index.put(file, symbols)
 

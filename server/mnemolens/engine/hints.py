@@ -4,7 +4,7 @@ Owns which there are and what they say; colours, encodings and when to publish a
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from mnemolens.core.memories import Memory
@@ -25,8 +25,15 @@ class Hints:
     """The hints of one folder."""
 
     def __init__(
-        self, state: MergedState, links: Links, code: Code, show: Show, reminders: Reminders
+        self,
+        settings: Callable[[], Settings],
+        state: MergedState,
+        links: Links,
+        code: Code,
+        show: Show,
+        reminders: Reminders,
     ) -> None:
+        self._settings = settings
         self._state = state
         self._links = links
         self._code = code
@@ -45,10 +52,10 @@ class Hints:
             else:
                 self._at_odds.pop(memory_id, None)
 
-    def hints(self, settings: Settings, now: datetime) -> dict[str, tuple[HintView, ...]]:
+    def hints(self, now: datetime) -> dict[str, tuple[HintView, ...]]:
         """{file: its hints, in the order of the text}; only files that have any."""
         found: dict[str, list[HintView]] = defaultdict(list)
-        diagnostics = settings.diagnostics
+        diagnostics = self._settings().diagnostics
         for wanted, hints in (
             (diagnostics.due, self._due(now)),
             (diagnostics.contradictions, self._contradictions(now)),

@@ -1,7 +1,7 @@
 """Importing what a folder already says about its code: reads its files, plans, turns a plan into one `Write`.
 
 Owns which files are looked at, and what is kept of a file that has not changed since. What is found in a text
-and what becomes of it is said by `importers/`; carrying a write out is the workspace's.
+and what becomes of it is said by `importers/`; carrying a write out is `journaling.py`'s.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from mnemolens.core.events import EventData, MemoryForget
 from mnemolens.core.memories import Memory
 from mnemolens.core.settings import Settings
 from mnemolens.core.text import BinarySource, decode_source
+from mnemolens.engine.author import Author
 from mnemolens.engine.code import Code
 from mnemolens.engine.documents import OpenDocuments
 from mnemolens.engine.importers import (
@@ -95,6 +96,7 @@ class Importing:
         code: says which files are indexed.
         documents: their text counts before the disk's.
         writing: plans the memories.
+        author: who takes an import back.
         settings: as they are now.
     """
 
@@ -105,6 +107,7 @@ class Importing:
         code: Code,
         documents: OpenDocuments,
         writing: Writing,
+        author: Author,
         settings: Callable[[], Settings],
     ) -> None:
         self._layout = layout
@@ -112,6 +115,7 @@ class Importing:
         self._code = code
         self._documents = documents
         self._writing = writing
+        self._author = author
         self._settings = settings
         self._known: dict[str, _Known] = {}
         self._reading = asyncio.Lock()
@@ -162,7 +166,9 @@ class Importing:
             for new in planned.new:
                 if wanted is None or new.memory_id in wanted:
                     try:
-                        writes.append(self._writing.capture(new.found.request(batch, new.memory_id), now))
+                        writes.append(
+                            self._writing.capture_as_read(new.found.request(batch, new.memory_id), now)
+                        )
                         stored += 1
                     except SecretFound as error:
                         found = new.found
@@ -195,7 +201,7 @@ class Importing:
         if not any(_is_of(memory, session_id) for memory in memories):
             raise NotFound(f"sessionId: no import {session_id!r}")
         back = undo(session_id, memories)
-        author = self._writing.author
+        author = self._author.name
         events: list[EventData] = [MemoryForget(memory=one, by=author) for one in back.forget]
         for memory_id, fields in back.revert.items():
             events += self._writing.update(memory_id, fields, now, allow_secret=True).events

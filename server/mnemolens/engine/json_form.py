@@ -163,7 +163,7 @@ class JsonForm:
         }
 
     def _position(self, file: str, position: Position) -> Json:
-        line = self.workspace.line_text(file, position.line).rstrip(b"\r\n")
+        line = self.workspace.code.line(file, position.line).rstrip(b"\r\n")
         character = column_to_units(line, position.column, self.encoding)
         return {"line": position.line, "character": character}
 

@@ -8,6 +8,7 @@ from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import MEMORY_KINDS, VERDICTS, Memory
 from mnemolens.core.symbols import SymbolKey
 from mnemolens.core.views import MemoryPage, MemoryView
+from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.engine.newest import Newest
 from mnemolens.engine.requests import ListRequest
@@ -24,24 +25,27 @@ _MAX_LOOSE = 200
 class Listing:
     """Lists memories."""
 
-    def __init__(self, state: MergedState, links: Links, show: Show, searching: Searching) -> None:
+    def __init__(
+        self, state: MergedState, links: Links, show: Show, code: Code, searching: Searching
+    ) -> None:
         self._state = state
+        self._code = code
         self._links = links
         self._show = show
         self._searching = searching
         self._newest = Newest(state)
 
-    def page(self, request: ListRequest, key: SymbolKey | None, now: datetime) -> MemoryPage:
+    def page(self, request: ListRequest, now: datetime) -> MemoryPage:
         """One page.
 
         Args:
-            request: what to list.
-            key: the symbol at the request's position: its memories are listed by rank.
+            request: what to list; the memories of the symbol at its position are listed by rank.
             now: for weights and expiry.
 
         Raises:
-            InvalidArgument: a filter that can match nothing, or a limit out of bounds.
+            InvalidArgument: a filter that can match nothing, a limit out of bounds, no file to a position.
         """
+        key = self._place(request)
         _check(request)
         found = list(self._matching(request, key, now))
         end = None if request.limit is None else request.offset + request.limit
@@ -52,6 +56,14 @@ class Listing:
         views: list[MemoryView] = [self._show.memory(memory, now) for memory in found]
         views = [view for view in views if view.layer == request.layer]
         return self._page(views[request.offset : end], len(views), request)
+
+    def _place(self, request: ListRequest) -> SymbolKey | None:
+        """The symbol at the request's position."""
+        if request.position is None:
+            return None
+        if request.file is None:
+            raise InvalidArgument("uri", "is needed with a position")
+        return self._code.target(request.file, request.position)
 
     def _page(self, views: list[MemoryView], total: int, request: ListRequest) -> MemoryPage:
         query = read_query(request.query or "")

@@ -7,7 +7,7 @@ written off it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mnemolens.core.errors import InvalidArgument, MnemolensError, NotFound, StoreError
-from mnemolens.core.memories import HistoryEntry, Memory
+from mnemolens.core.memories import Memory
 from mnemolens.core.text import Text, TextChange
-from mnemolens.core.views import MemoryChange, OpenedMemory, SavedMemory
+from mnemolens.core.views import OpenedMemory, SavedMemory
 from mnemolens.engine.opened import (
     Document,
     Merged,
@@ -35,29 +35,10 @@ from mnemolens.engine.opened import (
     render,
     with_both,
 )
+from mnemolens.engine.opened_stored import Stored
 from mnemolens.store.opened import OpenedFolder, Shown, digest
 
 Fields = dict[str, Any]
-
-
-class Memories(NamedTuple):
-    """What this module asks of the workspace.
-
-    Attributes:
-        memory: the memory of an id, None where there is none.
-        ids: the ids of all memories.
-        history: a memory's life, oldest first.
-        notes: comments for the head of a memory's document.
-        catch_up: merges what other processes stored, so that it is not overwritten.
-        update: changes fields of a memory; the events are safe on disk when it returns.
-    """
-
-    memory: Callable[[str], Memory | None]
-    ids: Callable[[], Iterable[str]]
-    history: Callable[[str], Sequence[HistoryEntry]]
-    notes: Callable[[Memory], Sequence[str]]
-    catch_up: Callable[[], Awaitable[None]]
-    update: Callable[[str, Fields, datetime], Awaitable[MemoryChange]]
 
 
 @dataclass(slots=True)
@@ -102,9 +83,9 @@ class _OnDisk(NamedTuple):
 class OpenedMemories:
     """The memories that this process has open as documents."""
 
-    def __init__(self, folder: OpenedFolder, memories: Memories) -> None:
+    def __init__(self, folder: OpenedFolder, stored: Stored) -> None:
         self._folders = [folder]
-        self._memories = memories
+        self._stored = stored
         self._ids: dict[str, str] = {}
         self._editors: dict[Path, _Editor] = {}
         self._looked: dict[Path, Memory] = {}
@@ -127,8 +108,8 @@ class OpenedMemories:
         if not self.is_document(path):
             return None
         memory_id = self._ids.get(path.name) or id_in_name(path.name)
-        if memory_id is None or self._memories.memory(memory_id) is None:
-            memory_id = id_of_hash(path.name, self._memories.ids())
+        if memory_id is None or self._stored.memory(memory_id) is None:
+            memory_id = id_of_hash(path.name, self._stored.ids())
         if memory_id is not None:
             self._ids[path.name] = memory_id
         return memory_id
@@ -160,7 +141,29 @@ class OpenedMemories:
 
     # Opening, saving, closing -----------------------------------------------------------------------------
 
-    async def open(self, memory: Memory, now: datetime) -> OpenedMemory:
+    async def open(
+        self, memory_ids: Sequence[str], now: datetime, used: Sequence[str] | None = None
+    ) -> tuple[OpenedMemory, ...]:
+        """Writes memories as Markdown documents to be edited; counts as an access where that can be written.
+
+        Args:
+            memory_ids: which.
+            now: when.
+            used: those of them that count as used by this; None for all.
+
+        Raises:
+            NotFound: no memory has one of the ids.
+            StoreError: a document can be written nowhere.
+        """
+        for memory_id in memory_ids:
+            self._stored.known(memory_id)
+        await self._stored.use(memory_ids if used is None else used, now)
+        wanted = [self._stored.known(memory_id) for memory_id in dict.fromkeys(memory_ids)]
+        for memory in reversed(wanted):
+            self._stored.visit(memory.id)
+        return tuple([await self._open(memory, now) for memory in wanted])
+
+    async def _open(self, memory: Memory, now: datetime) -> OpenedMemory:
         """Writes the memory's document; one that holds what is not stored is stored first.
 
         Returns:
@@ -180,8 +183,8 @@ class OpenedMemories:
             if path in self._editors:
                 await self._follow(path)
                 return OpenedMemory(memory.id, str(path))
-            memory = self._memories.memory(memory.id) or memory
-            written = await asyncio.to_thread(self._write, memory, self._memories.notes(memory))
+            memory = self._stored.memory(memory.id) or memory
+            written = await asyncio.to_thread(self._write, memory, self._stored.notes(memory))
             self._looked[written] = memory
             return OpenedMemory(memory.id, str(written))
 
@@ -192,7 +195,7 @@ class OpenedMemories:
             Why that could not be stored; "" otherwise.
         """
         async with self._one_at_a_time:
-            await self._memories.catch_up()
+            await self._stored.catch_up()
             memory_id = self.id_of(path)
             if memory_id is None:
                 return ""
@@ -221,7 +224,7 @@ class OpenedMemories:
             StoreError: the journal can't be written.
         """
         async with self._one_at_a_time:
-            await self._memories.catch_up()
+            await self._stored.catch_up()
             disk = await self._read(path)
             return await self._save(path, text, disk, now)
 
@@ -269,7 +272,7 @@ class OpenedMemories:
             await self._sweep(now)
         for path in [folder.folder / name for folder in self._folders for name in folder.held]:
             memory_id = self.id_of(path)
-            memory = self._memories.memory(memory_id) if memory_id is not None else None
+            memory = self._stored.memory(memory_id) if memory_id is not None else None
             if memory is None or memory is self._looked.get(path):
                 continue
             async with self._one_at_a_time:
@@ -286,7 +289,7 @@ class OpenedMemories:
                 disk = await self._read(path)
                 if path in self._editors or disk.is_settled or disk.shown is None:
                     continue
-                memory = self._memories.memory(disk.shown.memory_id)
+                memory = self._stored.memory(disk.shown.memory_id)
                 with suppress(MnemolensError):
                     if memory is not None and not self._merged(path, disk.text or "", disk, memory).both:
                         await self._save(path, None, disk, now)
@@ -298,7 +301,7 @@ class OpenedMemories:
         """
         if disk.is_settled:
             return ""
-        memory = self._memories.memory(memory_id)
+        memory = self._stored.memory(memory_id)
         if memory is not None and _says(disk.text, fields_of(memory)):
             with suppress(StoreError):
                 await self._settle(path, Shown(memory_id, fields_of(memory), digest(disk.data or b"")))
@@ -313,7 +316,7 @@ class OpenedMemories:
 
     async def _save(self, path: Path, text: str | None, disk: _OnDisk, now: datetime) -> SavedMemory:
         memory_id = self.id_of(path)
-        memory = self._memories.memory(memory_id) if memory_id is not None else None
+        memory = self._stored.memory(memory_id) if memory_id is not None else None
         if memory is None:
             raise NotFound(f"{path.name}: this memory is not stored any more; copy what you need of its text")
         if text is None:
@@ -331,7 +334,7 @@ class OpenedMemories:
                 "keep what is right, and save it again",
             )
         try:
-            saved = await self._memories.update(memory.id, merged.changes, now)
+            saved = await self._stored.update(memory.id, merged.changes, now)
         except InvalidArgument as error:
             raise on_its_line(error, document) from None
         fields = {**(base or {}), **document.fields}
@@ -370,7 +373,7 @@ class OpenedMemories:
     def _changed_by(self, memory_id: str, fields: Iterable[str]) -> str:
         """Who changed any of the fields last."""
         wanted = set(fields)
-        found = [one.by for one in self._memories.history(memory_id) if wanted.intersection(one.fields)]
+        found = [one.by for one in self._stored.history(memory_id) if wanted.intersection(one.fields)]
         return (found and found[-1]) or "somebody else"
 
     @staticmethod
@@ -401,7 +404,7 @@ class OpenedMemories:
     async def _follow(self, path: Path) -> None:
         """Writes the document anew where its memory was changed elsewhere, unless the user is editing it."""
         memory_id = self.id_of(path)
-        memory = self._memories.memory(memory_id) if memory_id is not None else None
+        memory = self._stored.memory(memory_id) if memory_id is not None else None
         if memory is None or not self.is_open(path):
             return
         disk, editor = await self._read(path), self._editors.get(path)
@@ -411,12 +414,12 @@ class OpenedMemories:
             return
         if not disk.is_settled or (editor is not None and not _says_text(editor.text, disk.text)):
             return
-        await asyncio.to_thread(self._write, memory, self._memories.notes(memory))
+        await asyncio.to_thread(self._write, memory, self._stored.notes(memory))
 
     def _agree(self, path: Path, editor: _Editor) -> None:
         """Notes where the editor's text says what the memory says: it is edited from there."""
         memory_id = self.id_of(path)
-        memory = self._memories.memory(memory_id) if memory_id is not None else None
+        memory = self._stored.memory(memory_id) if memory_id is not None else None
         if memory is None:
             return
         fields = fields_of(memory)

@@ -33,7 +33,7 @@ def place_at(workspace: Workspace, given: str) -> Place:
     name, separator, symbol = given.partition("::")
     if separator and symbol:
         file = file_at(workspace, name)
-        return Place(file, workspace.find(file, symbol))
+        return Place(file, workspace.glance.find(file, symbol))
     found = _LINE.fullmatch(given)
     if found is None or _path(workspace, given) is not None:
         return Place(file_at(workspace, given), None)
@@ -50,7 +50,7 @@ def file_at(workspace: Workspace, given: str) -> str:
     path = _path(workspace, given)
     if path is None:
         raise InvalidArgument("at", f"there is no file {given!r} here or in {workspace.layout.opened}")
-    file = workspace.file_of(path)
+    file = workspace.layout.file_of(path)
     if file is None:
         raise InvalidArgument(
             "at", f"{given} lies outside of {workspace.layout.top}; say --root for its folder"
@@ -71,7 +71,7 @@ def _path(workspace: Workspace, given: str) -> Path | None:
 
 def _position(workspace: Workspace, file: str, line: int, column: int) -> Position:
     try:
-        text = Text(decode_source(workspace.path_of(file).read_bytes()).data)
+        text = Text(decode_source(workspace.layout.path_of(file).read_bytes()).data)
     except (OSError, BinarySource) as error:
         raise InvalidArgument("at", f"{file} can't be read as text: {error}") from None
     count = text.line_count

@@ -5,12 +5,13 @@ truth are `ranking`'s, places are `links.py`'s. Reading never writes: whoever as
 """
 
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Layer, Memory
+from mnemolens.core.settings import Settings
 from mnemolens.core.symbols import SymbolKey
 from mnemolens.core.views import (
     PlaceView,
@@ -21,6 +22,7 @@ from mnemolens.core.views import (
     recalled_words,
 )
 from mnemolens.engine.activation import Lit
+from mnemolens.engine.code import Code
 from mnemolens.engine.focus import Focus, code
 from mnemolens.engine.links import Links
 from mnemolens.engine.requests import RecallRequest
@@ -50,23 +52,25 @@ class _Reason:
 
 
 class Recall:
-    """Recalls memories.
-
-    Attributes:
-        min_weight: memories that weigh less are left out (the setting `memory.decay.min_weight`).
-        shares: of a budget of tokens, for each layer.
-    """
+    """Recalls memories."""
 
     def __init__(
-        self, state: MergedState, links: Links, show: Show, focus: Focus, searching: Searching
+        self,
+        settings: Callable[[], Settings],
+        state: MergedState,
+        links: Links,
+        code: Code,
+        show: Show,
+        focus: Focus,
+        searching: Searching,
     ) -> None:
+        self._settings = settings
+        self._code = code
         self._state = state
         self._searching = searching
         self._links = links
         self._show = show
         self._focus = focus
-        self.min_weight = 0.0
-        self.shares = Shares()
 
     def matching(self, query: str) -> set[str]:
         """The memories that hold any word of the query, or one like it."""
@@ -75,17 +79,16 @@ class Recall:
     def recall(
         self,
         request: RecallRequest,
-        key: SymbolKey | None,
-        token_budget: int | None,
         now: datetime,
         meaning: Mapping[str, float] | None = None,
     ) -> RecallView:
         """The memories to bring to mind, best first: on the place asked for, around it, then by the words.
 
+        Counts no access. Whoever asks stands at the place from now on.
+
         Args:
-            request: what is asked for; without words and place all memories are considered.
-            key: the place asked for.
-            token_budget: tokens that all of them together may have; what does not fit is passed over.
+            request: what is asked for; without words and place all memories are considered. What does not fit
+                into its budget is passed over; where it names none, that of the settings counts.
             now: for weights and expiry.
             meaning: {memory id: cosine} to the query, of those that are near to it in meaning.
 
@@ -93,6 +96,9 @@ class Recall:
             InvalidArgument: a limit, budget or layer that is none; names the field.
         """
         begun = time.perf_counter()
+        key = self._code.target(request.file, request.position) if request.file is not None else None
+        settings = self._settings().memory
+        token_budget = settings.budget.total if request.token_budget is None else request.token_budget
         _check(token_budget, request.limit, request.layers)
         query = read_query(request.query or "")
         reasons = self._reasons(query, key, meaning or {})
@@ -112,7 +118,7 @@ class Recall:
             if not all(fits(memory) for fits in wanted):
                 continue
             found = self._rank(memory, reason, now)
-            if found.view.weight < self.min_weight or (
+            if found.view.weight < settings.decay.min_weight or (
                 request.layers and found.view.layer not in request.layers
             ):
                 continue
@@ -121,7 +127,10 @@ class Recall:
         ordered = after_successors(
             (found for _, found in ranked), lambda one: one.view.memory.id, lambda one: one.view.successors
         )
-        kept = tuple(_packed(ordered, token_budget, self.shares)[: request.limit])
+        shares = Shares.from_settings(self._settings())
+        kept = tuple(_packed(ordered, token_budget, shares)[: request.limit])
+        if key is not None:
+            self._focus.visit(key)
         return RecallView(
             kept, _stats((request.query or "").strip(), total, kept, (time.perf_counter() - begun) * 1000)
         )

@@ -14,9 +14,11 @@ from mnemolens.core.events import put_memory
 from mnemolens.core.memories import Anchor, Memory, Placement
 from mnemolens.core.symbols import CLASS_KINDS, SymbolKey
 from mnemolens.core.views import MemoryView
+from mnemolens.engine.author import Author
 from mnemolens.engine.branches import Branches
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
+from mnemolens.engine.refreshing import Refreshing
 from mnemolens.engine.show import Show
 from mnemolens.engine.write import Write
 from mnemolens.store.merge import MergedState
@@ -38,12 +40,23 @@ class Due(NamedTuple):
 class Reminders:
     """The reminders of one folder."""
 
-    def __init__(self, state: MergedState, links: Links, code: Code, show: Show, branches: Branches) -> None:
+    def __init__(
+        self,
+        state: MergedState,
+        links: Links,
+        code: Code,
+        show: Show,
+        branches: Branches,
+        refreshing: Refreshing,
+        author: Author,
+    ) -> None:
         self._state = state
         self._links = links
         self._code = code
         self._show = show
         self._branches = branches
+        self._refreshing = refreshing
+        self._author = author
         self._waiting: dict[str, Memory] = {}
         self._opened: set[str] = set()
         self._changed: set[str] = set()
@@ -73,22 +86,31 @@ class Reminders:
                 found.append(Due(memory, why, self._places(memory)))
         return tuple(sorted(found, key=lambda due: (due.memory.due_at or now, due.memory.id)))
 
-    def not_now(self, memory: Memory) -> None:
-        """Says nothing of the memory until the next start."""
-        self._not_now.add(memory.id)
+    def not_now(self, memory_id: str, now: datetime) -> MemoryView:
+        """Says nothing of the memory until the next start.
 
-    def snooze(self, memory: Memory, until: datetime, now: datetime, by: str | None) -> Write[MemoryView]:
+        Raises:
+            NotFound: no memory has that id.
+        """
+        memory = self._show.known(memory_id)
+        self._not_now.add(memory.id)
+        self._refreshing.generation += 1
+        return self._show.memory(memory, now)
+
+    def snooze(self, memory_id: str, until: datetime, now: datetime) -> Write[MemoryView]:
         """Makes the memory due at another time; what it waits for counts no sooner.
 
         Raises:
             InvalidArgument: that time has passed, or the memory is not active.
+            NotFound: no memory has that id.
         """
+        memory = self._show.known(memory_id)
         if until <= now:
             raise InvalidArgument("dueAt", "must lie in the future")
         if memory.status != "active":
             raise InvalidArgument("id", f"memory {memory.id!r} is {memory.status}: it is not due")
-        put = put_memory(memory.id, {"due_at": until}, by=by)
-        return Write((put,), lambda: self._show.memory(self._state.memory(memory.id) or memory, now))
+        put = put_memory(memory.id, {"due_at": until}, by=self._author.name)
+        return Write((put,), lambda: self._show.memory(self._show.known(memory_id), now))
 
     def _why(self, memory: Memory, now: datetime) -> str:
         if memory.due_at is not None and memory.due_at <= now:

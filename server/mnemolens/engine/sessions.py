@@ -1,20 +1,24 @@
 """Sessions and agents: who remembered what, when, and how to forget a whole session at once.
 
 A session or an agent is known by its memories alone: it is there while it has one that is neither forgotten
-nor expired. Plans writes like `writing.py`; carrying them out is the workspace's.
+nor expired. Plans writes like `writing.py`; carrying them out is `journaling.py`'s.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mnemolens.core.errors import NotFound
 from mnemolens.core.events import MemoryForget
 from mnemolens.core.memories import Memory
 from mnemolens.core.views import AgentView, SessionView
+from mnemolens.engine.author import Author
 from mnemolens.engine.write import Write
 from mnemolens.store.merge import MergedState
+
+if TYPE_CHECKING:
+    from mnemolens.engine.writing import Writing
 
 _V = TypeVar("_V", SessionView, AgentView)
 
@@ -22,8 +26,10 @@ _V = TypeVar("_V", SessionView, AgentView)
 class Sessions:
     """Sessions and agents of one folder's memories."""
 
-    def __init__(self, state: MergedState) -> None:
+    def __init__(self, state: MergedState, writing: "Writing", author: Author) -> None:
         self._state = state
+        self._writing = writing
+        self._author = author
 
     def sessions(self, now: datetime) -> tuple[SessionView, ...]:
         """All sessions, the one that was used last first."""
@@ -46,24 +52,26 @@ class Sessions:
         groups = _grouped(self._present(now), lambda memory: memory.agent_id)
         return _latest_first(_agent(name, memories) for name, memories in groups.items())
 
-    def forget_session(self, session_id: str, by: str | None) -> Write[int]:
+    def forget_session(self, session_id: str) -> Write[int]:
         """Forgets all memories of a session, expired ones too; answers how many."""
-        return self._forget((m for m in self._kept() if m.session_id == session_id), by)
+        return self._forget(m for m in self._kept() if m.session_id == session_id)
 
-    def forgotten(self, session_id: str) -> tuple[str, ...]:
-        """The ids of a session's forgotten memories."""
+    def restore_session(self, session_id: str, now: datetime) -> Write[int]:
+        """Brings the forgotten memories of a session back; answers how many."""
         found = (self._state.memory(one) for one in self._state.memories())
-        return tuple(
-            memory.id
+        writes = [
+            self._writing.restore(memory.id, now)
             for memory in found
             if memory is not None and memory.session_id == session_id and memory.status == "forgotten"
-        )
+        ]
+        return Write(tuple(event for write in writes for event in write.events), lambda: len(writes))
 
-    def forget_expired(self, now: datetime, by: str | None) -> Write[int]:
+    def forget_expired(self, now: datetime) -> Write[int]:
         """Forgets all memories that have expired; answers how many."""
-        return self._forget((m for m in self._kept() if is_expired(m, now)), by)
+        return self._forget(m for m in self._kept() if is_expired(m, now))
 
-    def _forget(self, memories: Iterable[Memory], by: str | None) -> Write[int]:
+    def _forget(self, memories: Iterable[Memory]) -> Write[int]:
+        by = self._author.name
         events = tuple(MemoryForget(memory=memory.id, by=by) for memory in memories)
         return Write(events, lambda: len(events))
 

@@ -6,21 +6,22 @@ Owns wording-free shapes and the order of memories; words and escaping are the s
 from collections.abc import Iterable
 from datetime import datetime
 
-from mnemolens.core.memories import Anchor, Link, Memory, Placement, Verdict
-from mnemolens.core.symbols import SymbolKey
+from mnemolens.core.errors import NotFound
+from mnemolens.core.memories import Anchor, Link, Memory, Placement
+from mnemolens.core.symbols import Position, SymbolKey
 from mnemolens.core.views import (
     AnchorChange,
     AnchorView,
     BirthView,
     CandidateView,
     HoverItem,
-    LensTitle,
     LinkView,
     MemoryChange,
     MemoryDetail,
     MemoryView,
     PlaceView,
     RankedMemory,
+    TargetView,
     place_label,
 )
 from mnemolens.engine.branches import Branches
@@ -37,9 +38,6 @@ EXCERPT = 400
 
 EXCERPT_LOOK = 4 * EXCERPT
 """Characters of content that are looked at for it: a title's line and what follows."""
-
-LENS_WORDS: tuple[Verdict, ...] = ("drifted", "moved", "ambiguous")
-"""Verdicts that a lens counts out, in this order."""
 
 
 class Show:
@@ -59,10 +57,26 @@ class Show:
         self.branches: Branches | None = None
         self.standing = Standing(state)
 
+    def known(self, memory_id: str) -> Memory:
+        """The memory as it is stored.
+
+        Raises:
+            NotFound: no memory has that id.
+        """
+        memory = self._state.memory(memory_id)
+        if memory is None:
+            raise NotFound(f"id: no memory {memory_id!r}")
+        return memory
+
     def place(self, key: SymbolKey) -> PlaceView:
         """The symbol's place; a symbol that is gone keeps its names, without a range."""
         kind = self._code.kind(key) or ("function" if key.qualname else "file")
         return PlaceView(kind, key.file, key.qualname, key.ordinal, key.id, self._code.range_of(key))
+
+    def target(self, file: str, position: Position | None) -> TargetView:
+        """What a capture at the position would be about."""
+        key = self._code.target(file, position)
+        return TargetView(key, place_label(key, self._code.kind(key) or "file"))
 
     def memory(self, memory: Memory, now: datetime) -> MemoryView:
         """The memory with its weight, layer and verdict."""
@@ -100,17 +114,31 @@ class Show:
 
     def change(self, memory: Memory, now: datetime) -> MemoryChange:
         """A memory after a change."""
-        return MemoryChange(self.memory(memory, now), self.links(self._links.links_of(memory.id)))
+        return MemoryChange(self.memory(memory, now), self.links_of(memory.id))
 
     def anchor_change(self, memory: Memory, now: datetime) -> AnchorChange:
         """A memory after a repair."""
         return AnchorChange(self.memory(memory, now), self.anchors(memory.id))
 
-    def detail(self, memory: Memory, now: datetime) -> MemoryDetail:
-        """All that is known of a memory."""
+    def links_of(self, memory_id: str) -> tuple[LinkView, ...]:
+        """The memory's links to code, most relevant first, candidates last."""
+        return self.links(self._links.links_of(memory_id))
+
+    def view(self, memory_id: str, now: datetime) -> MemoryView | None:
+        """The memory, a forgotten or expired one too; None where there is none of that id."""
+        memory = self._state.memory(memory_id)
+        return None if memory is None else self.memory(memory, now)
+
+    def detail(self, memory_id: str, now: datetime) -> MemoryDetail:
+        """All that is known of a memory.
+
+        Raises:
+            NotFound: no memory has that id.
+        """
+        memory = self.known(memory_id)
         return MemoryDetail(
             self.memory(memory, now),
-            self.links(self._links.links_of(memory.id)),
+            self.links_of(memory.id),
             self.anchors(memory.id),
             tuple(self._state.edges_of(memory.id)),
             tuple(self._state.history(memory.id)),
@@ -164,16 +192,6 @@ class Show:
             and placement.at == key != anchor.birth.state.key
             for anchor in self._state.anchors_of(memory_id)
         )
-
-    def lens_title(self, key: SymbolKey, now: datetime) -> LensTitle | None:
-        """`2 memories · 1 drifted`."""
-        ranked = self.ranked_on(key, now)
-        if not ranked:
-            return None
-        verdicts = [one.view.verdict for one in ranked]
-        parts = [f"{len(ranked)} {'memory' if len(ranked) == 1 else 'memories'}"]
-        parts += [f"{verdicts.count(word)} {word}" for word in LENS_WORDS if word in verdicts]
-        return LensTitle(" · ".join(parts), tuple(one.view.memory.id for one in ranked))
 
     def _ranked(self, memory: Memory, link: Link, now: datetime) -> RankedMemory:
         view = self.memory(memory, now)

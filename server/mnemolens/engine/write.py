@@ -15,7 +15,7 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Write(Generic[T]):
-    """Planned by a `Workspace` method, carried out by `Workspace.commit` or `commit_sync`.
+    """Planned by a part of the `Workspace`, carried out by `Journaling.commit` or `commit_sync`.
 
     Attributes:
         events: appended to the journal and fsynced together; may be empty.

@@ -40,7 +40,7 @@ class Folder:
             path = Path(os.path.realpath(path))
             if not path.is_relative_to(self.real):
                 return None
-        return self.workspace.file_of(path)
+        return self.workspace.layout.file_of(path)
 
 
 class Place(NamedTuple):
@@ -56,7 +56,7 @@ class Place(NamedTuple):
 
     def line_text(self, line: int) -> str | bytes:
         """The text of a line, for positions in it."""
-        return self.workspace.line_text(self.file, line)
+        return self.workspace.code.line(self.file, line)
 
 
 class Folders:

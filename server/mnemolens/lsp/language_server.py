@@ -136,13 +136,13 @@ class MnemolensServer(LanguageServer):
         if not memory_ids:
             return ()
         now = self.now()
-        counted = await workspace.access(memory_ids, now)
+        counted = await workspace.journaling.access(memory_ids, now)
         self.accesses.count(str(workspace.layout.opened), memory_ids, now)
         return counted
 
     def lenses_may_have_changed(self) -> None:
         """Ask the client to fetch its lenses again, if they did, after a short quiet."""
-        generation = sum(folder.workspace.generation for folder in self.folders)
+        generation = sum(folder.workspace.refreshing.generation for folder in self.folders)
         if generation == self._lens_generation:
             return
         self._lens_generation = generation

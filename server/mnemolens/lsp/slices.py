@@ -12,7 +12,7 @@ SLICE_MS = 8.0
 
 def parse_in_slices(ls: MnemolensServer, workspace: Workspace) -> None:
     """Begin, unless nothing is pending or a task is at it already."""
-    if workspace in ls.slicing or workspace.parse_pending(0):
+    if workspace in ls.slicing or workspace.sources.parse_pending(0):
         return
     ls.slicing.add(workspace)
     ls.spawn(_finish(ls, workspace), "parsing")
@@ -21,7 +21,7 @@ def parse_in_slices(ls: MnemolensServer, workspace: Workspace) -> None:
 async def _finish(ls: MnemolensServer, workspace: Workspace) -> None:
     try:
         with bulk_load():
-            while not workspace.parse_pending(SLICE_MS):  # noqa: ASYNC110  there is work to do, no event to wait for
+            while not workspace.sources.parse_pending(SLICE_MS):  # noqa: ASYNC110  there is work to do, no event to wait for
                 await asyncio.sleep(PAUSE_SECONDS)
     finally:
         ls.slicing.discard(workspace)

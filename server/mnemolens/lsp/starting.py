@@ -104,7 +104,7 @@ def apply_settings(ls: MnemolensServer, folder: Folder) -> None:
 
 def _hand_over_documents(ls: MnemolensServer) -> None:
     for place in ls.texts.hand_over(ls.folders):
-        ls.spawn(place.workspace.close_document(place.file), "closing a document")
+        ls.spawn(place.workspace.sources.close_document(place.file), "closing a document")
 
 
 async def _index(ls: MnemolensServer, folder: Folder) -> None:

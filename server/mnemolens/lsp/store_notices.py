@@ -3,13 +3,14 @@
 The journal says what it could not read; here are only the words, and that they are said once.
 """
 
+from mnemolens.engine.status import journal_status_of
 from mnemolens.lsp.folders import Folder
 from mnemolens.lsp.language_server import MnemolensServer
 
 
 def tell_what_is_unreadable(ls: MnemolensServer, folder: Folder) -> None:
     """Show one warning where the system does not let us read the store, or segments in it."""
-    unreadable = folder.workspace.journal_status().unreadable
+    unreadable = journal_status_of(folder.workspace).unreadable
     if not unreadable:
         return
     first, more = unreadable[0], len(unreadable) - 1

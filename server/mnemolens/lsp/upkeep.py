@@ -28,20 +28,20 @@ async def after_index(ls: MnemolensServer, folder: Folder) -> None:
     """Look for a copy to offer; start the graph when the first requests are answered."""
     workspace = folder.workspace
     workspace.embedding.start()
-    if not workspace.memory_ids():
+    if not tuple(workspace.state.memories()):
         copy = await workspace.exchange.offer()
         if copy is not None:
             ls.offers[workspace] = copy
             logger.info("%s has no memories; the daily copy of %s can be restored", folder.given, copy.day)
     await asyncio.sleep(GRAPH_AFTER_SECONDS)
     if not ls.closing and ls.folders.at(folder.given) is folder:
-        workspace.start_graph()
+        workspace.graph.keep()
 
 
 def copy_if_due(ls: MnemolensServer, workspace: Workspace) -> None:
     """Begin the daily copy, at the first sight of a memory on that day."""
     today = ls.now().astimezone(UTC).date()
-    if ls.copied.get(workspace) != today and workspace.memory_ids():
+    if ls.copied.get(workspace) != today and tuple(workspace.state.memories()):
         ls.copied[workspace] = today
         ls.spawn(_copy(ls, workspace), "the daily copy")
 
@@ -62,7 +62,7 @@ def forget(ls: MnemolensServer, workspace: Workspace) -> None:
 def offered(ls: MnemolensServer, workspace: Workspace) -> Json | None:
     """The copy that could be restored, for the status; None where memories are, or no copy is."""
     copy = ls.offers.get(workspace)
-    if copy is None or workspace.memory_ids():
+    if copy is None or tuple(workspace.state.memories()):
         return None
     return {"day": copy.day.isoformat(), "path": str(copy.path)}
 
@@ -84,7 +84,7 @@ async def _offer(ls: MnemolensServer, workspace: Workspace, faded: tuple[str, ..
         return
     if answer is not None and answer.title == FORGET:
         for memory_id in workspace.background.faded(ls.now(), faded):  # used meanwhile: not faded any more
-            await workspace.commit(workspace.forget(memory_id, ls.now()))
+            await workspace.journaling.commit(workspace.writing.forget(memory_id, ls.now()))
 
 
 async def _copy(ls: MnemolensServer, workspace: Workspace) -> None:

@@ -75,4 +75,4 @@ class Desk:
         """Counts these memories as used together."""
         ids = list(memory_ids)
         if ids:
-            await self._workspace.access(ids, self.now())
+            await self._workspace.journaling.access(ids, self.now())

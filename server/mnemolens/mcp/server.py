@@ -21,7 +21,7 @@ from mnemolens.core import markdown
 from mnemolens.core.errors import MnemolensError, StoreError
 from mnemolens.core.memories import MemoryKind
 from mnemolens.engine.context import Context as Known
-from mnemolens.engine.context import quoted
+from mnemolens.engine.context import context_at, quoted
 from mnemolens.engine.opening import open_folder
 from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
 from mnemolens.mcp.desk import Desk
@@ -148,7 +148,7 @@ def build(desk: Desk) -> MCPServer[Any]:
 async def _context(desk: Desk, at: str, token_budget: int | None) -> str:
     place = await desk.place(at)
     workspace = await desk.ready()
-    found = workspace.context(place.file, place.position, token_budget, desk.now())
+    found = context_at(workspace, place.file, place.position, token_budget, desk.now())
     await _used(desk, found.memories)
     return _told(found)
 
@@ -165,7 +165,7 @@ async def _recall(desk: Desk, query: str | None, at: str | None, token_budget: i
     place = await desk.place(at) if at is not None else None
     workspace = await desk.ready()
     request = RecallRequest(query, place and place.file, place and place.position, limit=limit)
-    view = workspace.recall(request, desk.now())
+    view = workspace.recall.recall(request, desk.now())
     if not view.memories:
         return "No note fits."
     found = quoted(view, desk.budget(token_budget))
@@ -196,7 +196,7 @@ async def _capture(
         session_id=desk.session,
         agent_id=agent,
     )
-    done = await workspace.commit(workspace.capture(request, desk.now()))
+    done = await workspace.journaling.commit(workspace.writing.capture(request, desk.now()))
     await desk.keep_copy()
     on = ", ".join(markdown.inline_code(one.target.label) for one in done.links if not one.candidate)
     assert done.view is not None
@@ -207,7 +207,7 @@ async def _capture(
 
 async def _confirm(desk: Desk, memory_id: str) -> str:
     workspace = await desk.ready()
-    done = await workspace.commit(workspace.confirm(memory_id, None, desk.now()))
+    done = await workspace.journaling.commit(workspace.attaching.confirm(memory_id, None, desk.now()))
     return f"Confirmed: {markdown.escape(done.view.memory.title, one_line=True)} is {done.view.verdict}."
 
 
@@ -220,7 +220,7 @@ async def _list(
     request = ListRequest(
         place and place.file, place and place.position, filters=filters, query=text, limit=limit
     )
-    page = workspace.list(request, desk.now())
+    page = workspace.listing.page(request, desk.now())
     lines = [
         f"- {markdown.inline_code(view.memory.id)} · {view.verdict} · {view.memory.type} · "
         f"{markdown.escape(view.memory.title, one_line=True)}"

@@ -14,8 +14,8 @@ async def capture(call: Call, arguments: CaptureArguments) -> Json:
     known = await at.workspace.searching.soon_ready() and arguments.id is None
     view = at.workspace.alike.shown_before(arguments.content, call.ls.now()) if known else None
     if view is None:
-        write = at.workspace.capture(_request(call, at, arguments), call.ls.now())
-        view = await at.workspace.commit(write)
+        write = at.workspace.writing.capture(_request(call, at, arguments), call.ls.now())
+        view = await at.workspace.journaling.commit(write)
         view = _compared(call, at, arguments, view) if known else view
     return call.wire(at.workspace).capture(view)
 
@@ -25,7 +25,7 @@ async def preview(call: Call, arguments: CaptureArguments) -> Json:
     at = call.at(arguments)
     await read_ahead(arguments.content)
     ready = await at.workspace.searching.soon_ready()
-    view = at.workspace.preview(_request(call, at, arguments), call.ls.now())
+    view = at.workspace.writing.preview(_request(call, at, arguments), call.ls.now())
     if ready:
         shown = at.workspace.alike.shown_before(arguments.content, call.ls.now())
         if shown is not None:
@@ -48,7 +48,7 @@ def _request(call: Call, at: At, arguments: CaptureArguments) -> CaptureRequest:
     if arguments.range is not None and at.file is not None:
         file = at.file
         span = call.ls.positions.range_from_client(
-            arguments.range.lsp, lambda line: at.workspace.line_text(file, line)
+            arguments.range.lsp, lambda line: at.workspace.code.line(file, line)
         )
     return CaptureRequest(
         content=arguments.content,

@@ -11,7 +11,7 @@ async def query(call: Call, arguments: QueryArguments) -> Json:
     """Answer a read-only Cypher query."""
     workspace = call.workspace(arguments)
     try:
-        result = await workspace.query(arguments.cypher, arguments.parameters, arguments.limit)
+        result = await workspace.graph.query(arguments.cypher, arguments.parameters, arguments.limit)
     except GraphUnavailable as error:
         raise InvalidArgument("cypher", str(error)) from None
     return {
@@ -24,7 +24,8 @@ async def query(call: Call, arguments: QueryArguments) -> Json:
 async def neighbors(call: Call, arguments: NeighborsArguments) -> Json:
     """Say what stands around a symbol."""
     at = call.at(arguments)
-    found = await at.workspace.neighbours(require_file(at), at.position, arguments.depth, call.ls.now())
+    key = at.workspace.code.target(require_file(at), at.position)
+    found = await at.workspace.around.look(key, arguments.depth, call.ls.now())
     wire = call.wire(at.workspace)
     memories = [
         {

@@ -17,7 +17,7 @@ async def run(call: Call, arguments: NotesRunArguments) -> Json:
     """Store what is new, and follow what was edited."""
     at = call.at(arguments)
     write = await at.workspace.importing.run(call.ls.now(), arguments.sources, at.file, arguments.ids)
-    done = await at.workspace.commit_slowly(write)
+    done = await at.workspace.journaling.commit_slowly(write)
     return {
         "sessionId": done.session_id,
         "stored": done.stored,
@@ -29,5 +29,7 @@ async def run(call: Call, arguments: NotesRunArguments) -> Json:
 async def undo(call: Call, arguments: SessionArguments) -> Json:
     """Take one import back, as one."""
     workspace = call.workspace(arguments)
-    done = await workspace.commit_slowly(workspace.importing.undo(arguments.session_id, call.ls.now()))
+    done = await workspace.journaling.commit_slowly(
+        workspace.importing.undo(arguments.session_id, call.ls.now())
+    )
     return {"forgotten": done.forgotten, "reverted": done.reverted}

@@ -5,6 +5,7 @@ import asyncio
 from mnemolens import __version__
 from mnemolens.core.views import JournalStatus, Json
 from mnemolens.engine.json_form import folder_status, index_report, journal_status
+from mnemolens.engine.status import journal_status_of, status_of
 from mnemolens.lsp.commands.call import Call
 from mnemolens.lsp.indexing import index_folder, show_relinking
 from mnemolens.lsp.params import Arguments
@@ -36,7 +37,7 @@ def status(call: Call, arguments: Arguments) -> Json:
     chosen = None if arguments.root is None else folders.chosen(arguments.root)
     shown = [folder.workspace for folder in folders if chosen is None or folder.workspace is chosen]
     # Folders of one repository share a journal: it counts once.
-    journals = {workspace.layout.store: workspace.journal_status() for workspace in shown}.values()
+    journals = {workspace.layout.store: journal_status_of(workspace) for workspace in shown}.values()
     journal = JournalStatus(
         segments=sum(one.segments for one in journals),
         events=sum(one.events for one in journals),
@@ -47,7 +48,7 @@ def status(call: Call, arguments: Arguments) -> Json:
         "version": __version__,
         "folders": [
             {
-                **folder_status(workspace.status()),
+                **folder_status(status_of(workspace)),
                 "indexStopped": call.ls.whole.get(workspace) is False,
                 "restore": offered(call.ls, workspace),
             }

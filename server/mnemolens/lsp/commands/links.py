@@ -11,7 +11,7 @@ from mnemolens.lsp.search_params import RefuseArguments
 async def link(call: Call, arguments: LinkArguments) -> Json:
     """Make a link."""
     at = call.at(arguments)
-    write = at.workspace.link(
+    write = at.workspace.attaching.link(
         arguments.id,
         file=at.file,
         position=at.position,
@@ -21,20 +21,20 @@ async def link(call: Call, arguments: LinkArguments) -> Json:
         relevance=arguments.relevance,
         now=call.ls.now(),
     )
-    return _answer(call, at.workspace, await at.workspace.commit(write))
+    return _answer(call, at.workspace, await at.workspace.journaling.commit(write))
 
 
 async def unlink(call: Call, arguments: LinkArguments) -> Json:
     """Take a link away; a derived one stays away."""
     at = call.at(arguments)
-    write = at.workspace.unlink(
+    write = at.workspace.attaching.unlink(
         arguments.id,
         file=at.file,
         position=at.position,
         target_id=arguments.target_id,
         edge_type=arguments.edge_type,
     )
-    return _answer(call, at.workspace, await at.workspace.commit(write))
+    return _answer(call, at.workspace, await at.workspace.journaling.commit(write))
 
 
 def _answer(call: Call, workspace: Workspace, change: LinkChange) -> Json:
@@ -45,7 +45,7 @@ async def refuse(call: Call, arguments: RefuseArguments) -> Json:
     """Never suggest this code for this memory again."""
     at = call.at(arguments)
     workspace, now = at.workspace, call.ls.now()
-    workspace.get(arguments.id, now)
-    key = workspace.target(require_file(at), at.position).key
-    await workspace.commit(workspace.suggestions.refuse(arguments.id, key))
+    workspace.show.detail(arguments.id, now)
+    key = workspace.show.target(require_file(at), at.position).key
+    await workspace.journaling.commit(workspace.suggestions.refuse(arguments.id, key))
     return {"refused": key.id}

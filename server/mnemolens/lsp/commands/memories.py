@@ -14,7 +14,7 @@ MAX_PAGE_CHARACTERS = 2_000_000
 def get(call: Call, arguments: IdArguments) -> Json:
     """All about one memory."""
     workspace = call.workspace(arguments)
-    return call.wire(workspace).detail(workspace.get(arguments.id, call.ls.now()))
+    return call.wire(workspace).detail(workspace.show.detail(arguments.id, call.ls.now()))
 
 
 async def list_(call: Call, arguments: ListArguments) -> Json:
@@ -38,7 +38,7 @@ async def list_(call: Call, arguments: ListArguments) -> Json:
         limit=arguments.limit,
         offset=arguments.offset,
     )
-    page = at.workspace.list(request, call.ls.now())
+    page = at.workspace.listing.page(request, call.ls.now())
     kept = _within_bounds(page.memories)
     return call.wire(at.workspace).page(page._replace(memories=kept, matches=page.matches[: len(kept)]))
 
@@ -58,31 +58,31 @@ async def update(call: Call, arguments: UpdateArguments) -> Json:
     workspace, wire = call.workspace(arguments), call.wire(call.workspace(arguments))
     content = arguments.changes.get("content")
     await read_ahead(content if isinstance(content, str) else None)
-    write = workspace.update(
+    write = workspace.writing.update(
         arguments.id, arguments.changes, call.ls.now(), allow_secret=arguments.allow_secret
     )
-    change = await workspace.commit(write)
+    change = await workspace.journaling.commit(write)
     return {"memory": wire.memory(change.view), "links": wire.links(change.links)}
 
 
 async def forget(call: Call, arguments: IdArguments) -> Json:
     """Hide a memory everywhere; `restore` brings it back."""
     workspace = call.workspace(arguments)
-    view = await workspace.commit(workspace.forget(arguments.id, call.ls.now()))
+    view = await workspace.journaling.commit(workspace.writing.forget(arguments.id, call.ls.now()))
     return {"memory": call.wire(workspace).memory(view)}
 
 
 async def restore(call: Call, arguments: IdArguments) -> Json:
     """Bring a forgotten or done memory back."""
     workspace = call.workspace(arguments)
-    view = await workspace.commit(workspace.restore(arguments.id, call.ls.now()))
+    view = await workspace.journaling.commit(workspace.writing.restore(arguments.id, call.ls.now()))
     return {"memory": call.wire(workspace).memory(view)}
 
 
 async def done(call: Call, arguments: IdArguments) -> Json:
     """Mark a memory as acted on."""
     workspace = call.workspace(arguments)
-    view = await workspace.commit(workspace.done(arguments.id, call.ls.now()))
+    view = await workspace.journaling.commit(workspace.writing.done(arguments.id, call.ls.now()))
     return {"memory": call.wire(workspace).memory(view)}
 
 
@@ -95,7 +95,9 @@ async def access(call: Call, arguments: AccessArguments) -> Json:
     asked = dict.fromkeys(arguments.ids)
     return {
         "memories": [
-            wire.memory(views[memory_id] if memory_id in views else workspace.get(memory_id, now).view)
+            wire.memory(
+                views[memory_id] if memory_id in views else workspace.show.detail(memory_id, now).view
+            )
             for memory_id in asked
         ]
     }

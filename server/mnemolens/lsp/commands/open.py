@@ -23,7 +23,7 @@ async def open_(call: Call, arguments: OpenArguments) -> Json:
     memory_ids = tuple(dict.fromkeys(arguments.memory_ids)) or _at_place(call, at)
     root = str(at.workspace.layout.opened)
     used = call.ls.accesses.due(root, memory_ids, now)
-    opened = await at.workspace.open_memories(memory_ids, now, used)
+    opened = await at.workspace.opened.open(memory_ids, now, used)
     call.ls.accesses.count(root, used, now)
     uris = [uri_of_path(Path(memory.path)) for memory in opened]
     if call.ls.caps.show_document:
@@ -33,7 +33,9 @@ async def open_(call: Call, arguments: OpenArguments) -> Json:
 
 
 def _at_place(call: Call, at: At) -> tuple[str, ...]:
-    page = at.workspace.list(ListRequest(file=at.file, position=at.position, limit=MAX_OPENED), call.ls.now())
+    page = at.workspace.listing.page(
+        ListRequest(file=at.file, position=at.position, limit=MAX_OPENED), call.ls.now()
+    )
     if not page.memories:
         raise NotFound("position: no memory is here" if at.position else "uri: no memory is on this file")
     return tuple(view.memory.id for view in page.memories)

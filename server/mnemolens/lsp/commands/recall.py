@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from mnemolens.core.views import Json
+from mnemolens.engine.context import beside, context_at
 from mnemolens.engine.json_form import sketch_json
 from mnemolens.engine.requests import RecallRequest
 from mnemolens.lsp.commands.call import At, Call, require_file
@@ -26,10 +27,12 @@ async def recall(call: Call, arguments: RecallArguments) -> Json:
         filters=arguments.filters,
     )
     meaning = await at.workspace.embedding.similar(read_query(arguments.query or "").text)
-    view = at.workspace.recall(request, call.ls.now(), meaning)
+    view = at.workspace.recall.recall(request, call.ls.now(), meaning)
     answer = call.wire(at.workspace).recall(view)
     if arguments.include_code:
-        answer["code"] = list(map(sketch_json, at.workspace.sketches(view, arguments.token_budget)))
+        total = at.workspace.settings.memory.budget.total
+        budget = total if arguments.token_budget is None else arguments.token_budget
+        answer["code"] = list(map(sketch_json, beside(view, at.workspace.code, budget)))
     if arguments.record:
         await _record(call, at, (found.view.memory.id for found in view.memories))
     return answer
@@ -38,7 +41,8 @@ async def recall(call: Call, arguments: RecallArguments) -> Json:
 async def context(call: Call, arguments: ContextArguments) -> Json:
     """What to know at a place, as Markdown for an agent; counts as an access only where that is asked for."""
     at = call.at(arguments)
-    found = at.workspace.context(require_file(at), at.position, arguments.token_budget, call.ls.now())
+    file, budget = require_file(at), arguments.token_budget
+    found = context_at(at.workspace, file, at.position, budget, call.ls.now())
     if arguments.record:
         await _record(call, at, found.memories)
     return {

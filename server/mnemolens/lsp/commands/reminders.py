@@ -15,9 +15,9 @@ def due(call: Call, arguments: Arguments) -> Json:
     wire = call.wire(workspace)
     found = []
     for one in workspace.reminders.due(now):
-        view = workspace.view(one.memory.id, now)
+        view = workspace.show.view(one.memory.id, now)
         if view is not None:
-            links = wire.links(workspace.links(one.memory.id))
+            links = wire.links(workspace.show.links_of(one.memory.id))
             found.append({"memory": wire.memory(view), "why": one.why, "links": links})
     return {"due": found}
 
@@ -25,11 +25,11 @@ def due(call: Call, arguments: Arguments) -> Json:
 async def snooze(call: Call, arguments: SnoozeArguments) -> Json:
     """Due at another time, tomorrow where none is named."""
     workspace, now = call.workspace(arguments), call.ls.now()
-    write = workspace.snooze(arguments.id, arguments.due_at or now + SNOOZE, now)
-    return {"memory": call.wire(workspace).memory(await workspace.commit(write))}
+    write = workspace.reminders.snooze(arguments.id, arguments.due_at or now + SNOOZE, now)
+    return {"memory": call.wire(workspace).memory(await workspace.journaling.commit(write))}
 
 
 def not_now(call: Call, arguments: IdArguments) -> Json:
     """Nothing is said of it until the next start."""
     workspace = call.workspace(arguments)
-    return {"memory": call.wire(workspace).memory(workspace.not_now(arguments.id, call.ls.now()))}
+    return {"memory": call.wire(workspace).memory(workspace.reminders.not_now(arguments.id, call.ls.now()))}

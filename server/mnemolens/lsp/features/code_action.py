@@ -44,7 +44,7 @@ def _actions(
         *_capture(ls, params, place, span),
         *(
             _action(params, place, action)
-            for action in place.workspace.actions(place.file, span.start, ls.now(), hinted(params.context))
+            for action in place.workspace.actions.at(place.file, span.start, ls.now(), hinted(params.context))
         ),
     ]
     if params.context.trigger_kind != types.CodeActionTriggerKind.Automatic:
@@ -58,7 +58,7 @@ def _capture(
 ) -> Iterator[types.CodeAction]:
     """To the client's own input where it has one, else the selected text becomes the memory."""
     uri, start = params.text_document.uri, _json(params.range.start)
-    label = place.workspace.target(place.file, span.start).label
+    label = place.workspace.show.target(place.file, span.start).label
     if ls.options.capture_command is not None:
         command = _command("Remember", ls.options.capture_command, {"uri": uri, "position": start})
         yield types.CodeAction(f"Remember something about {label}", CAPTURE, command=command)
@@ -91,7 +91,7 @@ def _suggested(
     ls: MnemolensServer, params: types.CodeActionParams, place: Place, span: Range
 ) -> Iterator[types.CodeAction]:
     """A memory on no code that may be about this: to be linked, or never offered here again."""
-    target = place.workspace.target(place.file, span.start)
+    target = place.workspace.show.target(place.file, span.start)
     memory = place.workspace.suggestions.for_code(target.key, ls.now()) if target.key.qualname else None
     if memory is None:
         return
@@ -118,7 +118,7 @@ def _bare(action: types.CodeAction) -> types.Command:
 
 def _selected(place: Place, span: Range) -> str:
     """The text of a range; none of one that is too long to be a memory."""
-    text = place.workspace.text_in(place.file, span)
+    text = place.workspace.code.text_in(place.file, span)
     if len(text) > MAX_SELECTED:
         return ""
     return text.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")

@@ -22,7 +22,7 @@ def register(server: MnemolensServer) -> None:
                 ls.positions.range_to_client(lens.range, place.line_text),
                 data={"root": place.root, "symbol": [*lens.key]},
             )
-            for lens in place.workspace.lenses(place.file)
+            for lens in place.workspace.lenses.of(place.file, ls.now())
         ]
 
     @server.feature(types.CODE_LENS_RESOLVE)
@@ -34,7 +34,7 @@ def register(server: MnemolensServer) -> None:
 def _command(ls: MnemolensServer, data: Any) -> types.Command:
     try:
         root, key = str(data["root"]), SymbolKey(*data["symbol"])
-        title = ls.folders.chosen(root).lens_title(key, ls.now())
+        title = ls.folders.chosen(root).lenses.title(key, ls.now())
     except (KeyError, TypeError, MnemolensError):
         title = None  # not a lens of ours, or its folder was closed
     if title is None:

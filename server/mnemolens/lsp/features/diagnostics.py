@@ -51,14 +51,14 @@ class Diagnostics:
         diagnostics = workspace.settings.diagnostics
         due = workspace.reminders.due(ls.now()) if diagnostics.due else ()
         state = (
-            workspace.generation,
+            workspace.refreshing.generation,
             diagnostics,
             tuple((one.memory.id, one.why, one.places) for one in due),
         )
         if state == known.state:
             return
         known.state = state
-        hints = {_uri(ls, workspace, file): found for file, found in workspace.hints(ls.now()).items()}
+        hints = {_uri(ls, workspace, file): found for file, found in workspace.hints.hints(ls.now()).items()}
         for uri in known.hints.keys() - hints.keys():
             _send(ls, uri, ())
         for uri, found in hints.items():
@@ -82,7 +82,7 @@ def hinted(context: types.CodeActionContext) -> list[str]:
 
 
 def _uri(ls: MnemolensServer, workspace: Workspace, file: str) -> str:
-    return ls.texts.uri_of(Place(workspace, file)) or uri_of_path(workspace.path_of(file))
+    return ls.texts.uri_of(Place(workspace, file)) or uri_of_path(workspace.layout.path_of(file))
 
 
 def _diagnostics(

@@ -73,7 +73,7 @@ def did_save(ls: MnemolensServer, params: types.DidSaveTextDocumentParams) -> No
     ls.texts.save(params.text_document.uri)
     place = ls.folders.locate(params.text_document.uri)
     if place is not None:
-        place.workspace.save_document(place.file)
+        place.workspace.sources.save_document(place.file)
         ls.lenses_may_have_changed()
 
 
@@ -95,7 +95,7 @@ def did_close(ls: MnemolensServer, params: types.DidCloseTextDocumentParams) -> 
 
 
 async def _close(ls: MnemolensServer, place: Place) -> None:
-    await place.workspace.close_document(place.file)
+    await place.workspace.sources.close_document(place.file)
     ls.lenses_may_have_changed()
 
 

@@ -16,7 +16,7 @@ def register(server: MnemolensServer) -> None:
             return None
         position = ls.positions.from_client(params.position, place.line_text)
         now = ls.now()
-        view = place.workspace.hover(place.file, position, now)
+        view = place.workspace.hovers.at(place.file, position, now)
         if view is None or not view.items:
             return None
         if ls.caps.hover_markdown:

@@ -1,0 +1,42 @@
+"""What a hover shows of a symbol: its own memories, and what lights up around it."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from mnemolens.core.settings import Settings
+from mnemolens.core.symbols import Position
+from mnemolens.core.views import HoverView
+from mnemolens.engine.focus import Focus
+from mnemolens.engine.show import Show
+from mnemolens.engine.sources import Sources
+
+
+class Hovers:
+    """The hovers of one folder."""
+
+    def __init__(self, settings: Callable[[], Settings], sources: Sources, show: Show, focus: Focus) -> None:
+        self._settings = settings
+        self._sources = sources
+        self._show = show
+        self._focus = focus
+
+    def at(self, file: str, position: Position, now: datetime) -> HoverView | None:
+        """The memories of the symbol whose name, or a resolved reference to it, is at the position.
+
+        Whoever asks stands there from now on.
+        """
+        settings = self._settings().hover
+        if not settings.enabled:
+            return None
+        found = self._sources.symbol_under(file, position)
+        if found is None:
+            return None
+        key, range_ = found
+        ranked = self._show.ranked_on(key, now)
+        ranked += self._focus.neighbours(key, now, settings.neighbour_threshold)
+        self._focus.visit(key)
+        if not ranked:
+            return None
+        shown = ranked[: settings.max_items]
+        items = tuple(self._show.hover_item(one, key) for one in shown)
+        return HoverView(range_, key, items, len(ranked) - len(shown))

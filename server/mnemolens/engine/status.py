@@ -1,0 +1,43 @@
+"""A folder in numbers and words."""
+
+from typing import TYPE_CHECKING
+
+from mnemolens.core.views import FolderStatus, JournalStatus, SkippedFile
+from mnemolens.engine.sessions import is_expired
+
+if TYPE_CHECKING:
+    from mnemolens.engine.workspace import Workspace
+
+MAX_SKIPPED = 100
+
+
+def status_of(workspace: "Workspace") -> FolderStatus:
+    """The folder as it is now: its code, its memories by verdict, and what is under way."""
+    verdicts: dict[str, int] = {}
+    now = workspace.clock.now()
+    for memory_id in workspace.state.memories():
+        memory = workspace.state.memory(memory_id)
+        if memory is not None and memory.status != "forgotten" and not is_expired(memory, now):
+            verdict = workspace.links.verdict_of(memory_id)
+            verdicts[verdict] = verdicts.get(verdict, 0) + 1
+    skipped = workspace.sources.indexer.skipped
+    return FolderStatus(
+        root=str(workspace.layout.opened),
+        files=len(workspace.code.index),
+        symbols=workspace.code.index.symbol_count,
+        memories=sum(verdicts.values()),
+        verdicts=verdicts,
+        skipped=tuple(SkippedFile(one.file, one.reason) for one in skipped[:MAX_SKIPPED]),
+        skipped_total=len(skipped),
+        indexing=workspace.sources.progress,
+        graph=workspace.graph.state,
+        meaning=workspace.embedding.state,
+        links_due=workspace.relinking.left,
+    )
+
+
+def journal_status_of(workspace: "Workspace") -> JournalStatus:
+    """The journal in numbers."""
+    stats = workspace.journal.stats
+    unreadable = tuple(SkippedFile(str(path), reason) for path, reason in workspace.journal.unreadable)
+    return JournalStatus(stats.segments, stats.events, len(stats.skipped), unreadable)
