@@ -345,6 +345,24 @@ def test_other_bad_arguments():
     assert graph.node_count() == 2
 
 
+def test_what_is_left_when_some_was_taken_out_is_as_it_was():
+    rows = [("a", "b", "CAUSED_BY", 0.1), ("c", "d", "SAME_TOPIC", 0.2), ("b", "c", "SUPERSEDES", 0.3)]
+    graph = graph_of("abcd", [*rows, ("d", "a", "CONTRADICTS", 0.4)])
+    assert graph.remove_edge("a", "b") == 1  # the first that was made
+    assert graph.remove_node("c") == 1  # and with it the two in the middle
+    graph.add_node("e", NODE)
+    graph.add_edge(MemoryEdge("e", "b", MemoryEdgeType.SUPERSEDES, 0.5, 7))
+    left = {(edge.source_id, edge.target_id): edge for one in "abde" for edge in graph.get_edges(one)}
+    assert {ends: (edge.type.value, edge.weight) for ends, edge in left.items()} == {
+        ("d", "a"): ("CONTRADICTS", 0.4),
+        ("e", "b"): ("SUPERSEDES", 0.5),
+    }
+    assert left["e", "b"].created_at == 7
+    assert (graph.node_count(), graph.edge_count()) == (4, 2)
+    assert [one.member_ids for one in graph.detect_clusters()] == [["a", "d"], ["b", "e"]]
+    assert graph.get_edges("c") == []
+
+
 def test_threads_share_a_graph():
     graph = graph_of("ab")
 

@@ -46,7 +46,7 @@ class EdgeGraph:
     def nodes(self) -> list[str]:
         """All nodes, the oldest first."""
         ids = dict.fromkeys((*self._state.memories(), *self._state.nodes()))
-        return sorted(filter(self.has_node, ids), key=lambda node: (self.meta(node)["created_at"], node))
+        return sorted(filter(self.has_node, ids), key=lambda node: (self._created_ms(node), node))
 
     def meta(self, node_id: str) -> Mapping[str, Any]:
         """A node's metadata: its own, or what its memory says.
@@ -90,10 +90,10 @@ class EdgeGraph:
         """Memories that are connected with each other, in the order of their oldest."""
         numbers = {node: number for number, node in enumerate(self.nodes())}
         edges = (
-            (number, numbers[edge.target_id], edge.weight)
+            (number, target, edge.weight)
             for node, number in numbers.items()
-            for edge in self.edges_of(node)
-            if edge.source_id == node
+            for edge in self._state.edges_of(node)
+            if edge.source_id == node and (target := numbers.get(edge.target_id)) is not None
         )
         return clusters(numbers, edges, min_size)
 
@@ -169,6 +169,15 @@ class EdgeGraph:
         if len(ids) < 2:
             return None
         return MemoryTogether(memories=tuple(ids), rate=TOGETHER_RATE, by=self._author())
+
+    def _created_ms(self, node_id: str) -> float:
+        """What `meta` says of that, without the rest."""
+        own = self._state.node(node_id)
+        if own is not None and "created_at" in own:
+            made: float = own["created_at"]
+            return made
+        memory = self._state.memory(node_id)
+        return 0 if memory is None else moment_ms(memory.created_at)
 
     def _check_nodes(self, name: str, node_ids: Iterable[str]) -> None:
         for node in node_ids:
