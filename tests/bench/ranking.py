@@ -1,36 +1,42 @@
-"""What ranking costs as the number of memories grows: spreading activation, clusters, weights.
+"""What ranking costs as memories and functions grow: spreading activation, clusters, weights, a hover's rank.
 
     python tests/bench/ranking.py [--sizes 1000 10000 100000] [--times 300]
 
 Graphs have five random edges for each memory (so ten ends each), of random type and weight, as the golden
 graph of the tests has. Nothing here waits for anything, so processor time is measured: other work on the
-machine shows less in it. Growth is from the smallest to the largest size; n log n is said beside it.
+machine shows less in it. A hover's rank is taken in made projects with a tenth as many memories as functions,
+each function looked at for the first time. At the end growth, from the smallest to the largest size, stands
+as a share of that of n log n.
 """
 
 import argparse
 import math
 import random
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+from lab import environ
+from made import make_memories, make_project
 from measure import Figure, figure, say, show
 
-SUBJECT = "ranking"
+SUBJECT = "ranking, by memories"
+HOVER = "ranking, by functions"
 EDGES = 5
 SEEDS = 5
 NOW = 1_790_000_000.0
 
 
-def measure(sizes: Sequence[int], times: int, most_stored: int = 10_000) -> list[Figure]:
+def measure(sizes: Sequence[int], times: int) -> list[Figure]:
     """All figures in all sizes.
 
     Args:
-        sizes: memories, from few to many.
+        sizes: memories, or functions, from few to many.
         times: how often what takes milliseconds is measured.
-        most_stored: memories of the largest graph that is also made of journal events, which takes a while.
     """
     found: list[Figure] = []
     for size in sizes:
@@ -43,9 +49,24 @@ def measure(sizes: Sequence[int], times: int, most_stored: int = 10_000) -> list
         ]
         say(f"{size:,} memories, {len(edges):,} edges …")
         found += in_memory(size, edges, times, dice)
-        if size <= most_stored:
-            found += stored(size, edges, times, dice)
+        found += stored(size, edges, times, dice)
         found += weights(size, times, dice)
+    for size in sizes:
+        say(f"{size:,} functions …")
+        found += hover(size, times)
+    return [*found, *growth(found, sizes[0], sizes[-1])]
+
+
+def growth(figures: Sequence[Figure], small: int, large: int) -> list[Figure]:
+    """How much more each takes in the largest size than in the smallest, as a share of n log n's growth."""
+    allowed = large * math.log(large) / (small * math.log(small))
+    found = []
+    for name in dict.fromkeys(one.name for one in figures):
+        taken = {one.functions: one.median for one in figures if one.name == name}
+        if taken.get(small) and taken.get(large):
+            times = taken[large] / taken[small]
+            subject = f"growth from {small:,} to {large:,}, where n log n is 1"
+            found.append(Figure(subject, name, "", times / allowed, target=1.0, note=f"× {times:.0f}"))
     return found
 
 
@@ -111,12 +132,52 @@ def stored(
     assert reading_time(made[0].clock)
     merging = busy(lambda: state.apply(made), 1)
     graph = EdgeGraph(state)
+    starts = [seeds_of(size, dice) for _ in range(times)]
+    unseen, again = iter(starts), iter(starts)
+    first = busy(lambda: graph.spread(next(unseen), Spreading()), times)
+    spreading = busy(lambda: graph.spread(next(again), Spreading()), times)
+    clustering_first = busy(graph.clusters, 1)
     clustering = busy(graph.clusters, 3)
-    spreading = busy(lambda: graph.spread(seeds_of(size, dice), Spreading()), times)
     return [
         figure(SUBJECT, "stored: edges merged", merging, functions=size),
+        figure(SUBJECT, "stored: spreading activation, 5 seeds, for the first time", first, functions=size),
         figure(SUBJECT, "stored: spreading activation, 5 seeds", spreading, 3.0, functions=size),
-        figure(SUBJECT, "stored: clusters", clustering, functions=size),
+        figure(SUBJECT, "stored: clusters, for the first time", clustering_first, functions=size),
+        figure(SUBJECT, "stored: clusters", clustering, 1500.0, functions=size),
+    ]
+
+
+def hover(size: int, times: int) -> list[Figure]:
+    """What lights up at functions all over a made project, ranked as a hover shows it."""
+    from mnemolens.core.settings import Settings
+    from mnemolens.core.symbols import SymbolKey
+    from mnemolens.engine.workspace import Workspace
+
+    with tempfile.TemporaryDirectory(prefix="mnemolens-ranking-", ignore_cleanup_errors=True) as place:
+        base = Path(place).resolve()
+        root = base / "made"
+        root.mkdir()
+        with environ({"XDG_CACHE_HOME": f"{base}/cache", "LOCALAPPDATA": f"{base}/cache", "HOME": place}):
+            made = make_project(root, size)
+            held = make_memories(made, size // 10)
+            workspace = Workspace.open(root, Settings())
+            workspace.survey()
+        now = datetime.now(UTC)
+        least = workspace.settings.hover.neighbour_threshold
+        taken = {}
+        for name, spots in (("", made.definitions), (", where a note is", held)):
+            chosen = iter(spots[:: max(1, len(spots) // times)])
+
+            def rank(chosen: Any = chosen) -> None:
+                spot = next(chosen)
+                key = SymbolKey(spot.file, spot.name)
+                workspace.show.ranked_on(key, now)
+                workspace.focus.neighbours(key, now, least)
+
+            taken[name] = busy(rank, min(times, len(spots)))
+        workspace.close()
+    return [
+        figure(HOVER, f"rank for one hover{name}", took, 5.0, functions=size) for name, took in taken.items()
     ]
 
 
@@ -174,9 +235,6 @@ def main() -> int:
     given = parser.parse_args()
     figures = measure(given.sizes, given.times)
     show(figures)
-    small, large = given.sizes[0], given.sizes[-1]
-    bound = large * math.log(large) / (small * math.log(small))
-    print(f"n log n grows × {bound:.0f} from {small:,} to {large:,}", file=sys.stderr)
     return int(any(one.verdict == "TOO SLOW" for one in figures))
 
 
