@@ -223,6 +223,24 @@ class TestDoubt:
         rewrite(folder, "a.py", ("def charge", "def pay"))
         assert at(folder, one) == ("a.py::pay", "fresh")
 
+    def test_a_window_that_has_not_heard_of_a_refusal_does_not_take_it_back(self, folder):
+        one = note(folder)
+        other = Folder(folder.root)
+        rewrite(folder, "a.py", *EDIT)
+        folder.commit(folder.workspace.attaching.undo_move(one, None, folder.now))
+        other.clock.advance(60)
+        moved(other, "a.py")
+        assert at(other, one) == ("a.py::charge", "fresh")  # it follows on its own, and writes that down
+        for _ in range(2):
+            other.pass_time(1)
+            folder.pass_time(100)
+        assert aliases(folder, one) == ["anchor.alias", "anchor.unalias", "anchor.alias"]
+        assert at(folder, one)[0] is None
+        assert at(other, one)[0] is None
+        other.close()
+        folder.restart()
+        assert at(folder, one)[0] is None
+
     def test_nothing_to_undo(self, folder):
         one = note(folder)
         with pytest.raises(InvalidArgument, match="no move to undo"):
@@ -519,7 +537,8 @@ class TestBranches:
         assert len(aliases(repo, one)) == 2
         side.close()
 
-    def test_a_copy_that_comes_back_with_its_branch_is_not_taken(self, repo):
+    @pytest.mark.parametrize("restarted", [(), ("side",), ("main",), ("side", "main")])
+    def test_a_copy_that_comes_back_with_its_branch_is_not_taken(self, repo, restarted):
         one = note(repo)
         git(repo.root, "branch", "side")
         rewrite(repo, "copy.py", ("def pay", "def pay_later"), source="a.py")
@@ -527,10 +546,11 @@ class TestBranches:
         moved(repo, "a.py")
         place = at(repo, one)
         commit(repo.root, "without pay")
-        self.switch(repo, "side")
-        assert at(repo, one) == ("a.py::pay", "fresh")
-        self.switch(repo, "main")
-        assert at(repo, one) == place
+        for branch in ("side", "main", "side", "main"):
+            self.switch(repo, branch)
+            if branch in restarted:
+                repo.restart()
+            assert at(repo, one) == (("a.py::pay", "fresh") if branch == "side" else place)
 
     def test_a_note_of_another_worktree_finds_its_code_here(self, repo, tmp_path):
         git(repo.root, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))

@@ -298,7 +298,7 @@ class TestAnchors:
             (third, "b"),
         ]
 
-    def test_an_unalias_stands_until_a_newer_alias(self):
+    def test_an_unalias_stands_until_a_user_chooses_the_place(self):
         put = at(1, AnchorPut(anchor="a1", memory="m1", birth=birth()))
         alias = at(2, AnchorAlias.of("a1", CodeState(OTHER, "", "", "")))
         refusal = at(3, AnchorUnalias(anchor="a1", place=Place.of(OTHER)))
@@ -306,10 +306,16 @@ class TestAnchors:
             anchor = merged(*order).anchor("a1")
             assert anchor.aliases == ()
             assert anchor.refused == {OTHER}
-        again = at(4, AnchorAlias.of("a1", CodeState(OTHER, "", "x", "")))
-        anchor = merged(again, put, alias, refusal).anchor("a1")
-        assert [alias.body_hash for alias in anchor.aliases] == ["x"]
-        assert anchor.refused == frozenset()
+        found = at(4, AnchorAlias.of("a1", CodeState(OTHER, "", "x", "")), B)  # by a window that knew nothing
+        assert merged(found, put, alias, refusal).anchor("a1").aliases == ()
+        place = Place.of(OTHER)
+        chosen = at(5, AnchorAlias(anchor="a1", place=place, body_hash="y", chosen=True))
+        for order in ((found, put, alias, refusal, chosen), (chosen, refusal, found, alias, put)):
+            anchor = merged(*order).anchor("a1")
+            assert [alias.body_hash for alias in anchor.aliases] == ["y"]
+            assert anchor.refused == frozenset()
+        later = at(6, AnchorUnalias(anchor="a1", place=place))
+        assert merged(put, chosen, later).anchor("a1").refused == {OTHER}
 
     def test_a_drop_is_terminal(self):
         put, drop = at(5, AnchorPut(anchor="a1", memory="m1", birth=birth())), at(1, AnchorDrop(anchor="a1"))

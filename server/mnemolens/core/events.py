@@ -279,9 +279,14 @@ class _AnchorPlace(_Data):
 
 
 class AnchorAlias(_AnchorPlace):
-    """One more place where the anchor's code is known to be."""
+    """One more place where the anchor's code is known to be.
+
+    Attributes:
+        chosen: a user said so, which takes back a refusal; what was merely found does not.
+    """
 
     op: ClassVar[str] = "anchor.alias"
+    chosen: bool = False
 
 
 class AnchorUnalias(_AnchorPlace):

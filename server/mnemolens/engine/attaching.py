@@ -65,7 +65,8 @@ class Attaching:
             birth = self._code.birth(placement.at) if placement and placement.at else None
             if birth is not None:
                 if birth.state.key not in _known_places(anchor):
-                    events.append(AnchorAlias.of(anchor.id, birth.state, self._author.name))
+                    alias = AnchorAlias.of(anchor.id, birth.state, self._author.name)
+                    events.append(alias.model_copy(update={"chosen": True}))
                 events.append(AnchorConfirm.of(anchor.id, birth.state, self._author.name))
         if not events:
             raise InvalidArgument("id", "this memory is on no code now; re-anchor it instead")

@@ -32,6 +32,7 @@ from mnemolens.engine.documents import OpenDocuments
 from mnemolens.engine.loading import content_hash
 from mnemolens.store.git import read_head
 from mnemolens.store.layout import Layout
+from mnemolens.store.spelling import is_spelt_otherwise
 
 _FILE_START = Range(Position(0, 0), Position(0, 0))
 _MAX_REMEMBERED = 10_000
@@ -360,7 +361,7 @@ class Code:
         if not file or file.startswith("/") or {"..", ".git"} & set(file.split("/")):
             return False
         try:
-            return (self._layout.top / file).is_file()
+            return (self._layout.top / file).is_file() and not is_spelt_otherwise(self._layout.top, file)
         except (OSError, ValueError):
             return False
 

@@ -26,6 +26,8 @@ from typing import NamedTuple
 from pathspec.patterns.gitignore.base import GitIgnorePatternError
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from mnemolens.store.spelling import is_spelt_otherwise
+
 DEFAULT_MAX_FILE_BYTES = 1_500_000
 
 VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
@@ -284,7 +286,9 @@ class FileFinder:
             return Skipped(printable(path), _reason(error))
         if stat.S_ISLNK(status.st_mode):
             return Skipped(printable(path), "symbolic link")
-        return self._judge(path, status) if stat.S_ISREG(status.st_mode) else None
+        if not stat.S_ISREG(status.st_mode) or is_spelt_otherwise(self.top, path):
+            return None
+        return self._judge(path, status)
 
     def _absolute(self, path: str) -> str:
         return f"{self._top}/{path}" if path else self._top

@@ -130,12 +130,13 @@ class _MemoryState:
 class _AnchorState:
     """All that events said about one anchor; without `puts` while only later events of it have arrived."""
 
-    __slots__ = ("confirmations", "dropped", "history", "places", "puts")
+    __slots__ = ("choices", "confirmations", "dropped", "history", "places", "puts")
 
     def __init__(self) -> None:
         self.puts: dict[str, _Register] = {}  # memory -> its earliest AnchorPut
         self.dropped = False
-        self.places: dict[SymbolKey, _Register] = {}  # value: CodeState, or None where refused
+        self.places: dict[SymbolKey, _Register] = {}  # value: CodeState
+        self.choices: dict[SymbolKey, _Register] = {}  # value: whether a user refused it
         self.confirmations: dict[CodeState, str] = {}  # state -> its earliest stamp
         self.history: dict[str, HistoryEntry] = {}
 
@@ -304,8 +305,11 @@ class MergedState:
 
     def _anchor_place(self, event: Event, stamp: str, data: AnchorAlias | AnchorUnalias) -> None:
         anchor = self._anchors[data.anchor]
-        value = data.state() if isinstance(data, AnchorAlias) else None
-        _write(anchor.places, data.place.key, stamp, 0, value)
+        if isinstance(data, AnchorAlias):
+            _write(anchor.places, data.place.key, stamp, 0, data.state())
+        # Another window may find the code there before it hears of the refusal: only a user takes that back.
+        if isinstance(data, AnchorUnalias) or data.chosen:
+            _write(anchor.choices, data.place.key, stamp, 0, isinstance(data, AnchorUnalias))
         self._note(anchor.history, event, ("anchors",))
         self._touched.update(anchor.puts)
 
@@ -561,7 +565,8 @@ class MergedState:
         register = state.birth()
         assert register is not None
         put = cast("AnchorPut", register[_VALUE])
-        places = sorted(state.places.items(), key=lambda item: item[1][_STAMP])
+        refused = frozenset(key for key, register in state.choices.items() if register[_VALUE])
+        places = sorted((said[_STAMP], key) for key, said in state.places.items() if key not in refused)
         confirmations = sorted(state.confirmations.items(), key=lambda item: (item[1], item[0].key))
         return Anchor(
             id=anchor_id,
@@ -570,8 +575,8 @@ class MergedState:
             context=read_context(put.context),
             relevance=put.relevance,
             evidence=None if put.evidence is None else put.evidence.evidence(),
-            aliases=tuple(register[_VALUE] for _, register in places if register[_VALUE] is not None),
-            refused=frozenset(key for key, register in places if register[_VALUE] is None),
+            aliases=tuple(state.places[key][_VALUE] for _, key in places),
+            refused=refused,
             confirmations=tuple(state for state, _ in confirmations),
             created_at=reading_time(register[_STAMP]),
         )
