@@ -7,7 +7,10 @@ from mnemolens.core.errors import NotFound
 from mnemolens.engine.memory_graph import MOST_TOGETHER
 from mnemolens.engine.requests import ListRequest, RecallRequest
 
-FILES = {"pay.py": "def charge():\n    return 1\n"}
+FILES = {
+    "pay.py": "def charge():\n    return 1\n\n\ndef bill():\n    return charge()\n",
+    "far.py": "def audit():\n    return 2\n",
+}
 
 
 @pytest.fixture
@@ -65,6 +68,60 @@ def test_of_many_the_first_are_connected(folder):
     assert len(together(folder, ids[0])) == MOST_TOGETHER - 1
     assert together(folder, ids[-1]) == {}
     assert folder.workspace.show.detail(ids[-1], folder.now).view.memory.access_count == 1
+
+
+def recall_and_record(folder, query=None, at=None):
+    """As a recall that is recorded does; what came."""
+    place = {} if at is None else {"file": "pay.py", "position": folder.find("pay.py", at)}
+    view = folder.workspace.recall.recall(RecallRequest(query, **place), folder.now)
+    folder.workspace.journaling.access_sync(view.ids, folder.now, view.on_their_own)
+    return {found.view.memory.title: found.only_together for found in view.memories}
+
+
+def count(folder, memory_id):
+    return folder.workspace.show.view(memory_id, folder.now).memory.access_count
+
+
+def test_what_came_only_by_having_been_together_comes_no_closer(folder):
+    a = folder.remember("Never retry", "pay.py", "charge")
+    b = folder.remember("Ask Ana", "far.py", "audit")
+    both = frozenset((a, b))
+    for _ in range(3):
+        folder.workspace.journaling.access_sync([a, b], folder.now)
+    assert together(folder, a) == {both: 0.3}  # three times .1
+    for _ in range(4):
+        assert recall_and_record(folder, at="charge") == {"Never retry": False, "Ask Ana": True}
+    assert together(folder, a) == {both: 0.3}
+    assert (count(folder, a), count(folder, b)) == (7, 7)  # both were brought to mind all the same
+    assert recall_and_record(folder, "ana retry") == {"Never retry": False, "Ask Ana": False}
+    assert together(folder, a) == {both: 0.4}
+    assert recall_and_record(folder, "ana", at="charge") == {"Never retry": False, "Ask Ana": False}
+    assert together(folder, a) == {both: 0.5}  # the words found it here
+    folder.workspace.journaling.access_sync([a, b], folder.now)  # as opening both does
+    assert together(folder, a) == {both: 0.6}
+
+
+def test_what_the_code_leads_to_as_well_comes_closer(folder):
+    a = folder.remember("Never bill twice", "pay.py", "bill")
+    b = folder.remember("Never retry", "pay.py", "charge")
+    for _ in range(9):
+        folder.workspace.journaling.access_sync([a, b], folder.now)
+    assert recall_and_record(folder, at="bill") == {"Never bill twice": False, "Never retry": False}
+    assert together(folder, a) == {frozenset((a, b)): 1.0}  # ten times .1
+
+
+def test_what_such_a_memory_leads_to_comes_no_closer_either(folder):
+    a = folder.remember("Never retry", "pay.py", "charge")
+    b, c = folder.remember("Ask Ana"), folder.remember("Ana is away in May")
+    for _ in range(10):
+        folder.workspace.journaling.access_sync([a, b], folder.now)
+    folder.commit(folder.workspace.attaching.link(b, target_id=c, edge_type="SAME_TOPIC", now=folder.now))
+    lit = {"Never retry": False, "Ask Ana": True, "Ana is away in May": True}
+    assert recall_and_record(folder, at="charge") == lit
+    assert together(folder, c) == {}
+    folder.commit(folder.workspace.attaching.link(a, target_id=c, edge_type="CAUSED_BY", now=folder.now))
+    assert recall_and_record(folder, at="charge") == {**lit, "Ask Ana": False, "Ana is away in May": False}
+    assert together(folder, c) == {frozenset((a, c)): 0.1, frozenset((b, c)): 0.1}
 
 
 def test_an_unknown_id_counts_nothing(folder):

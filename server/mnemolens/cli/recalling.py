@@ -59,7 +59,7 @@ def run(
         else:
             _print(workspace, view, request.token_budget, explain=explain)
         if record and view.memories:
-            workspace.journaling.access_sync([found.view.memory.id for found in view.memories], now())
+            workspace.journaling.access_sync(view.ids, now(), view.on_their_own)
     return 0 if view.memories else 1
 
 

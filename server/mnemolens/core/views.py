@@ -144,7 +144,11 @@ class MemoryView(NamedTuple):
 
 
 class RankedMemory(NamedTuple):
-    """A memory that was found, its rank, and the reasons in words."""
+    """A memory that was found, its rank, and the reasons in words.
+
+    Attributes:
+        only_together: it came for no other reason than that it was recalled together with another one before.
+    """
 
     view: MemoryView
     score: float
@@ -153,6 +157,7 @@ class RankedMemory(NamedTuple):
     own: bool
     why: tuple[str, ...]
     path: tuple[PlaceView, ...]
+    only_together: bool = False
 
 
 class MemoryDetail(NamedTuple):
@@ -494,6 +499,16 @@ class RecallView(NamedTuple):
 
     memories: tuple[RankedMemory, ...]
     stats: RecallStats
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of the memories, in their order."""
+        return tuple(found.view.memory.id for found in self.memories)
+
+    @property
+    def on_their_own(self) -> tuple[str, ...]:
+        """The ids of those that came for a reason of their own; only these come closer to each other."""
+        return tuple(found.view.memory.id for found in self.memories if not found.only_together)
 
 
 Json = dict[str, Any]

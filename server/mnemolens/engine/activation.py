@@ -8,6 +8,7 @@ words. How activation spreads is `ranking.activation`'s; nothing is stored here.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal, NamedTuple
 
 from mnemolens.codegraph.resolve import bases_of, imported_files
@@ -17,7 +18,7 @@ from mnemolens.engine.calls import CallTables
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.engine.memory_graph import other_end
-from mnemolens.ranking.activation import Spreading, spread
+from mnemolens.ranking.activation import Spread, Spreading, spread
 from mnemolens.store.merge import CO_ACTIVATED, MergedState
 
 Way = Literal[
@@ -85,6 +86,7 @@ class Lit:
         path: from where somebody stands, or stood, to what the memory is on or is linked to.
         edge: the one that led here from the memory at the end of the path.
         primed: 0..1, what it has from where somebody was before.
+        only_together: nothing leads here but that memories were recalled together.
     """
 
     memory_id: str
@@ -92,6 +94,7 @@ class Lit:
     path: tuple[Node, ...]
     edge: MemoryEdge | None = None
     primed: float = 0.0
+    only_together: bool = False
 
     @property
     def strength(self) -> float:
@@ -134,7 +137,11 @@ class JointActivation:
             visited: where they were before, the last one first; these strengthen what is lit, and light
                 nothing by themselves.
         """
-        lit = self._lit({At("here", focus): 1.0})
+        seeds: dict[Node, float] = {At("here", focus): 1.0}
+        lit = self._lit(seeds)
+        if any(isinstance(one.path[-1], str) for one in lit.values()):
+            otherwise = self._lit(seeds, without=CO_ACTIVATED)
+            lit = {one: replace(found, only_together=one not in otherwise) for one, found in lit.items()}
         for memory_id, before in self.primed(key for key in visited if key != focus).items():
             if memory_id in lit:
                 lit[memory_id] = replace(lit[memory_id], primed=before.activation)
@@ -151,8 +158,10 @@ class JointActivation:
         """The code that a memory is on, the most relevant where there are several."""
         return next((one.target for one in self._links.links_of(memory_id) if not one.candidate), None)
 
-    def _lit(self, seeds: Mapping[Node, float]) -> dict[str, Lit]:
-        reached = spread(seeds, self._edges, self.spreading)
+    def _lit(self, seeds: Mapping[Node, float], without: str | None = None) -> dict[str, Lit]:
+        """What seeds light, as if there were no edges between memories of one type."""
+        edges = partial(self._edges, without=without)
+        reached: Spread[Node] = spread(seeds, edges, self.spreading)
         return {
             one.node: Lit(
                 one.node,
@@ -164,9 +173,9 @@ class JointActivation:
             if isinstance(one.node, str)
         }
 
-    def _edges(self, node: Node) -> Iterator[tuple[Node, float]]:
+    def _edges(self, node: Node, without: str | None) -> Iterator[tuple[Node, float]]:
         if isinstance(node, str):
-            yield from self._to_other_memories(node)
+            yield from self._to_other_memories(node, without)
             return
         for memory_id, link in self._links.on_symbol(node.key).items():
             yield memory_id, link.relevance
@@ -230,8 +239,8 @@ class JointActivation:
             name = name.rpartition(".")[0]
         return None
 
-    def _to_other_memories(self, memory_id: str) -> Iterator[tuple[Node, float]]:
-        edges = self._state.edges_of(memory_id)
+    def _to_other_memories(self, memory_id: str, without: str | None) -> Iterator[tuple[Node, float]]:
+        edges = [edge for edge in self._state.edges_of(memory_id) if edge.type != without]
         each = self.factors.with_ / math.sqrt(len(edges)) if edges else 0.0
         for edge in edges:
             other = other_end(edge, memory_id)

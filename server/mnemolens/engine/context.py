@@ -5,7 +5,7 @@ about. Memory text is quoted as data, in fences that nothing inside can end, eac
 code is told by signature, documentation and outline. Reading never writes: whoever asked counts the use.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -52,6 +52,7 @@ class Context(NamedTuple):
         tokens_used: of the whole text.
         counted_by: the tokenizer's name, or "estimate".
         memories: ids of those that are in it, best first.
+        on_their_own: ids of those among them that came for a reason of their own; see `RecallView`.
         symbols: ids of those that are outlined, in order.
         left_out: how many memories were lit and did not fit.
     """
@@ -60,6 +61,7 @@ class Context(NamedTuple):
     tokens_used: int
     counted_by: str
     memories: tuple[str, ...]
+    on_their_own: tuple[str, ...]
     symbols: tuple[str, ...]
     left_out: int
 
@@ -102,9 +104,7 @@ def build(
         written = _sketched(one)
         if text.add(written if outlined else f"\n## Code\n{written}"):
             outlined.append(one.id)
-    ids = tuple(one.view.memory.id for one in memories)
-    left_out = len(recalled.memories) - len(memories)
-    return Context(text.whole, text.used, text.counter.name, ids, tuple(outlined), left_out)
+    return _told(text, recalled, memories, outlined)
 
 
 def sketches(places: Iterable[PlaceView], code: Code) -> Iterator[Sketch]:
@@ -128,8 +128,17 @@ def beside(recalled: RecallView, code: Code, budget: int) -> tuple[Sketch, ...]:
 def quoted(recalled: RecallView, budget: int, counter: Tokenizer | None = None) -> Context:
     """Memories as data: each with its source, its verdict and why it came; arguments as for `build`."""
     text = _Text(budget, counter or tokenizer())
-    ids = tuple(one.view.memory.id for one in _quote(text, recalled.memories))
-    return Context(text.whole, text.used, text.counter.name, ids, (), len(recalled.memories) - len(ids))
+    return _told(text, recalled, _quote(text, recalled.memories), [])
+
+
+def _told(
+    text: "_Text", recalled: RecallView, fit: Sequence[RankedMemory], outlined: Iterable[str]
+) -> Context:
+    said = recalled._replace(memories=tuple(fit))
+    left_out = len(recalled.memories) - len(fit)
+    return Context(
+        text.whole, text.used, text.counter.name, said.ids, said.on_their_own, tuple(outlined), left_out
+    )
 
 
 class _Text:

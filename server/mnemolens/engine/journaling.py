@@ -6,7 +6,7 @@ answered. Segments and fsyncs are the journal's.
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from typing import TypeVar
@@ -85,15 +85,25 @@ class Journaling:
             raise
         return write.finish()
 
-    async def access(self, memory_ids: Sequence[str], now: datetime) -> tuple[MemoryView, ...]:
-        """Counts an opening, copying or recall of each memory, and that they came together; not fsynced."""
-        waits = self._used(memory_ids, now)
+    async def access(
+        self, memory_ids: Sequence[str], now: datetime, together: Collection[str] | None = None
+    ) -> tuple[MemoryView, ...]:
+        """Counts an opening, copying or recall of each memory, and that they came together; not fsynced.
+
+        Args:
+            memory_ids: what was used, the best first.
+            now: the time.
+            together: those of them that come closer to each other by it; None for all.
+        """
+        waits = self._used(memory_ids, now, together)
         self._merge([event for wait in waits for event in await asyncio.wrap_future(wait)])
         return tuple(self._show.memory(self._show.known(memory_id), now) for memory_id in memory_ids)
 
-    def access_sync(self, memory_ids: Sequence[str], now: datetime) -> None:
+    def access_sync(
+        self, memory_ids: Sequence[str], now: datetime, together: Collection[str] | None = None
+    ) -> None:
         """`access`, for callers without an event loop."""
-        self._merge([event for wait in self._used(memory_ids, now) for event in wait.result()])
+        self._merge([event for wait in self._used(memory_ids, now, together) for event in wait.result()])
 
     # What was found out -----------------------------------------------------------------------------------
 
@@ -164,11 +174,13 @@ class Journaling:
                 raise
             return write.finish()
 
-    def _used(self, memory_ids: Sequence[str], now: datetime) -> tuple[Future[tuple[Event, ...]], ...]:
+    def _used(
+        self, memory_ids: Sequence[str], now: datetime, closer: Collection[str] | None
+    ) -> tuple[Future[tuple[Event, ...]], ...]:
         """Writes down that these memories were used now, and together where they are several."""
         ids = [self._show.known(memory_id).id for memory_id in memory_ids]
         written = (self._journal.access(ids, now),)
-        together = self._memory_graph.used_together(ids)
+        together = self._memory_graph.used_together(one for one in ids if closer is None or one in closer)
         return (*written, self._journal.append([together], durable=False)) if together else written
 
     def _merge(self, events: Sequence[Event]) -> None:

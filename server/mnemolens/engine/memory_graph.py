@@ -163,7 +163,8 @@ class EdgeGraph:
     def used_together(self, memory_ids: Iterable[str]) -> MemoryTogether | None:
         """What is to be written where memories were used at once, the best first; None where there was one.
 
-        Only the first `MOST_TOGETHER` are connected: the pairs among them grow with the square.
+        Only the first `MOST_TOGETHER` are connected: the pairs among them grow with the square. What came for
+        no other reason than this connection is not to be among them, or it would feed itself.
         """
         ids = [one for one in dict.fromkeys(memory_ids) if self.has_node(one)][:MOST_TOGETHER]
         if len(ids) < 2:

@@ -49,6 +49,7 @@ class _Reason:
     relevance: float
     why: tuple[str, ...]
     path: tuple[PlaceView, ...] = ()
+    only_together: bool = False
 
 
 class Recall:
@@ -154,6 +155,7 @@ class Recall:
             own=reason.tier == _OWN,
             why=(*reason.why, *used, *origin, *(relation.words for relation in view.relations)),
             path=reason.path,
+            only_together=reason.only_together,
         )
 
     # Why --------------------------------------------------------------------------------------------------
@@ -173,7 +175,7 @@ class Recall:
         for memory_id, relevance, said in self._by_words(query, meaning, before):
             near = reasons.get(memory_id)
             if near is not None:
-                reasons[memory_id] = replace(near, why=(*near.why, said))
+                reasons[memory_id] = replace(near, why=(*near.why, said), only_together=False)
             elif (memory := self._state.memory(memory_id)) is not None:
                 visited = (_VISITED,) if memory_id in before else ()
                 reasons[memory_id] = _Reason(_FOUND, relevance, (said, *self._where(memory), *visited))
@@ -212,7 +214,7 @@ class Recall:
         for lit in self._focus.lit(key).values():
             tier = _OWN if lit.own else _AROUND
             why, path = self._focus.words(lit), tuple(reversed(self._focus.path(lit)))
-            yield lit.memory_id, _Reason(tier, lit.strength, (why,), path)
+            yield lit.memory_id, _Reason(tier, lit.strength, (why,), path, lit.only_together)
 
     def _where(self, memory: Memory) -> tuple[str, ...]:
         """Where the memory itself stands, in words; nothing where it is on no code."""

@@ -8,7 +8,7 @@ import contextlib
 import logging
 import os
 import signal
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -126,9 +126,9 @@ class MnemolensServer(LanguageServer):
         self.window_show_message(types.ShowMessageParams(kind, text))
 
     async def count_accesses(
-        self, workspace: Workspace, memory_ids: tuple[str, ...]
+        self, workspace: Workspace, memory_ids: tuple[str, ...], together: Collection[str] | None = None
     ) -> tuple[MemoryView, ...]:
-        """Count these memories as accessed, those aside that were within the last minute.
+        """Count these memories as accessed; see `Journaling.access`.
 
         Raises:
             NotFound: one of them is not stored; none is counted then.
@@ -136,7 +136,7 @@ class MnemolensServer(LanguageServer):
         if not memory_ids:
             return ()
         now = self.now()
-        counted = await workspace.journaling.access(memory_ids, now)
+        counted = await workspace.journaling.access(memory_ids, now, together)
         self.accesses.count(str(workspace.layout.opened), memory_ids, now)
         return counted
 

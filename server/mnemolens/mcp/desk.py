@@ -6,13 +6,13 @@ There is no editor that says what changed: files are looked at anew, at most onc
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from mnemolens.core.errors import StoreError
 from mnemolens.core.ids import new_ulid
+from mnemolens.engine.context import Context
 from mnemolens.engine.places import Place, place_at
 from mnemolens.engine.workspace import Workspace
 
@@ -71,8 +71,7 @@ class Desk:
         with contextlib.suppress(StoreError):
             await asyncio.to_thread(self._workspace.exchange.copy_of_today, self.now())
 
-    async def used(self, memory_ids: Iterable[str]) -> None:
-        """Counts these memories as used together."""
-        ids = list(memory_ids)
-        if ids:
-            await self._workspace.journaling.access(ids, self.now())
+    async def used(self, found: Context) -> None:
+        """Counts the memories that an answer holds as used."""
+        if found.memories:
+            await self._workspace.journaling.access(found.memories, self.now(), found.on_their_own)

@@ -149,7 +149,7 @@ async def _context(desk: Desk, at: str, token_budget: int | None) -> str:
     place = await desk.place(at)
     workspace = await desk.ready()
     found = context_at(workspace, place.file, place.position, token_budget, desk.now())
-    await _used(desk, found.memories)
+    await _used(desk, found)
     return _told(found)
 
 
@@ -169,7 +169,7 @@ async def _recall(desk: Desk, query: str | None, at: str | None, token_budget: i
     if not view.memories:
         return "No note fits."
     found = quoted(view, desk.budget(token_budget))
-    await _used(desk, found.memories)
+    await _used(desk, found)
     return _told(found)
 
 
@@ -229,9 +229,9 @@ async def _list(
     return "\n".join((*lines, f"{len(lines)} of {page.total}."))
 
 
-async def _used(desk: Desk, memory_ids: Any) -> None:
+async def _used(desk: Desk, found: Known) -> None:
     with contextlib.suppress(StoreError):  # a store that can't be written costs the count, not the answer
-        await desk.used(memory_ids)
+        await desk.used(found)
 
 
 def _client(ctx: Context[Any, Any]) -> str | None:

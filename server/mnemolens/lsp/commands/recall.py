@@ -1,6 +1,6 @@
 """`mnemolens.recall` and `.context`: what to bring to mind for a place, a question, or both."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 
 from mnemolens.core.views import Json
 from mnemolens.engine.context import beside, context_at
@@ -34,7 +34,7 @@ async def recall(call: Call, arguments: RecallArguments) -> Json:
         budget = total if arguments.token_budget is None else arguments.token_budget
         answer["code"] = list(map(sketch_json, beside(view, at.workspace.code, budget)))
     if arguments.record:
-        await _record(call, at, (found.view.memory.id for found in view.memories))
+        await _record(call, at, view.ids, view.on_their_own)
     return answer
 
 
@@ -44,7 +44,7 @@ async def context(call: Call, arguments: ContextArguments) -> Json:
     file, budget = require_file(at), arguments.token_budget
     found = context_at(at.workspace, file, at.position, budget, call.ls.now())
     if arguments.record:
-        await _record(call, at, found.memories)
+        await _record(call, at, found.memories, found.on_their_own)
     return {
         "markdown": found.markdown,
         "tokensUsed": found.tokens_used,
@@ -55,6 +55,6 @@ async def context(call: Call, arguments: ContextArguments) -> Json:
     }
 
 
-async def _record(call: Call, at: At, memory_ids: Iterable[str]) -> None:
-    due = call.ls.accesses.due(str(at.workspace.layout.opened), list(memory_ids), call.ls.now())
-    await call.ls.count_accesses(at.workspace, due)
+async def _record(call: Call, at: At, memory_ids: Sequence[str], together: Collection[str]) -> None:
+    due = call.ls.accesses.due(str(at.workspace.layout.opened), memory_ids, call.ls.now())
+    await call.ls.count_accesses(at.workspace, due, together)
