@@ -169,3 +169,21 @@ def test_text_that_a_shell_lets_through(shell):
     assert "[red]not markup[/red]" in shown
     assert "\x1b" not in shown
     assert json.dumps(text, ensure_ascii=False) in shell("show", one, "--json").out
+
+
+def test_says_what_is_known_in_almost_the_same_words(shell):
+    text = "The provider charges twice when a request that timed out is sent again with another key"
+    first = shell("remember", text, "--title", "Twice", "--json").json["memory"]["id"]
+    ran = shell("remember", f"{text}, sadly")
+    assert f"  says almost the same as “Twice”  {first[-8:]}" in ran.out.splitlines()
+
+
+def test_offers_the_code_that_a_note_may_be_about(shell):
+    (shell.folder / "ledger.py").write_text(
+        "def close_books(month):\n    return archive_invoices(month, sealed=True)\n"
+    )
+    ran = shell("remember", "At the end of a month invoices are archived, and the books sealed and closed")
+    assert "  may be about close_books() in ledger.py: link it?" in ran.out.splitlines()
+    assert "links" not in ran.out.replace("link it?", "")
+    plain = shell("remember", "Nothing in common with any of it")
+    assert "may be about" not in plain.out

@@ -12,7 +12,7 @@ from mnemolens.core.errors import EmbedderUnavailable
 from mnemolens.core.settings import SettingsSources, resolve_settings
 from mnemolens.engine import embedders
 from mnemolens.engine.embedders import Endpoint, LocalTransformer, MiniLm, open_embedder
-from mnemolens.engine.requests import RecallRequest
+from mnemolens.engine.requests import ListRequest, RecallRequest
 from mnemolens.store.vectors import VectorStore
 
 TOPICS = {"money": [1, 0, 0], "cash": [0.9, 0.1, 0], "stock": [0, 1, 0], "shelf": [0, 0.9, 0.1]}
@@ -129,6 +129,32 @@ def test_finds_what_says_the_same_in_other_words(folder):
     assert (state.model, state.made, state.due, state.reason) == ("ollama:topics", 2, 0, None)
     assert recalled(folder, "cash") == {"taken": "close in meaning"}
     assert recalled(folder, "twice stock")["taken"] == "mentions twice"
+
+
+def listed(folder, query, **fields):
+    meaning = folder.run(folder.workspace.embedding.similar(query))
+    return folder.workspace.listing.page(ListRequest(query=query, **fields), folder.now, meaning)
+
+
+def test_a_list_holds_what_is_close_in_meaning_too(folder):
+    folder.remember("money is short", title="note")
+    folder.remember("a shelf", title="other")
+    settle(folder)
+    page = listed(folder, "cash")
+    assert [view.memory.title for view in page.memories] == ["note"]
+    assert [field.field for field in page.matches[0].fields] == ["meaning"]
+    assert page.total == 1
+    assert listed(folder, '"cash"').total == 0  # a phrase must stand there
+    assert listed(folder, "cash type:episodic").total == 0
+    assert folder.workspace.listing.page(ListRequest(query="cash"), folder.now).total == 0
+
+
+def test_what_holds_the_words_comes_before_what_is_only_close(folder):
+    folder.remember("money is short", title="close")
+    folder.remember("a shelf for cash", title="exact")
+    settle(folder)
+    titles = [view.memory.title for view in listed(folder, "cash", best=True).memories]
+    assert titles == ["exact", "close"]
 
 
 def test_off_by_default_and_then_nothing_is_written_or_asked(tmp_path, server):

@@ -1,5 +1,6 @@
 """The index of words: what is found, in which order, and what a slip of a finger costs."""
 
+import math
 import random
 
 import pytest
@@ -133,3 +134,19 @@ def test_agrees_with_a_plain_look_through_many_texts():
         wanted = rng.sample(vocabulary, 3)
         expected = {key for key, text in texts.items() if set(map(stem, wanted)) <= set(terms_of(text))}
         assert set(keys(made.search(words(" ".join(wanted)), every=True))) == expected
+
+
+def test_the_whole_of_a_query_is_what_its_words_would_score_alone():
+    made = index(a="alpha beta", b="alpha", c="alpha")
+    alpha, beta = math.log(1 + 0.5 / 3.5), math.log(1 + 2.5 / 1.5)
+    assert made.whole([Wanted("alpha"), Wanted("beta")]) == pytest.approx(alpha + beta)
+    unknown = math.log(1 + 3.5 / 0.5)
+    assert made.whole([Wanted("gamma", weight=0.5), Wanted("name", needed=False)]) == pytest.approx(
+        unknown / 2
+    )
+
+
+def test_the_rarest_terms_are_those_of_fewest_documents_but_of_any():
+    made = index(a="alpha beta gamma", b="alpha beta", c="alpha")
+    assert made.rarest(["alpha", "beta", "gamma", "delta"], 2) == ["gamma", "beta"]
+    assert made.rarest(["alpha", "gamma"], 5) == ["gamma", "alpha"]

@@ -12,7 +12,11 @@ from mnemolens.core.views import CaptureView, LinkView
 from mnemolens.engine.json_form import JsonForm
 from mnemolens.engine.places import file_at, place_at
 from mnemolens.engine.requests import CaptureRequest
+from mnemolens.engine.suggestions import is_on_none
 from mnemolens.engine.workspace import Workspace
+
+_MOST_FILES = 200
+"""Of a folder whose code is read only to offer what a note may be about: that takes half a second."""
 
 
 def run(
@@ -52,11 +56,27 @@ def run(
             view = workspace.journaling.commit_sync(workspace.writing.capture(request, now()))
             workspace.journaling.write_found_sync()
             copy_memories(workspace)
+        view = _compared(workspace, request, view)
         if as_json:
             put_json(JsonForm(workspace).capture(view))
         else:
             _print(view, dry_run=dry_run)
     return 0
+
+
+def _compared(workspace: Workspace, request: CaptureRequest, view: CaptureView) -> CaptureView:
+    """With what is known already in almost the same words, and the code that the note may be about.
+
+    Only where it is quick: an editor's server has read all memories and all code, this process has not.
+    """
+    if workspace.searching.is_soon_ready:
+        view = workspace.alike.compared(view, request.content, now())
+    few = sum(1 for _ in workspace.code.index.files()) <= _MOST_FILES
+    if few and view.duplicate_of is None and is_on_none(view):
+        workspace.survey()
+        workspace.suggestions.catch_up()
+        view = workspace.suggestions.offered(view, request.title, request.content)
+    return view
 
 
 def _stdin() -> str:
@@ -93,6 +113,11 @@ def _print(view: CaptureView, *, dry_run: bool) -> None:
         screen.line(f"as “{one_line(view.view.memory.title)}”", indent=2)
     if named:
         screen.line(f"also links {_places(named)}", indent=2)
+    for one in view.similar[:1]:
+        screen.line(f"says almost the same as “{one_line(one.title)}”  {short_id(one.id)}", indent=2)
+    if view.suggestion is not None:
+        target = view.suggestion.target
+        screen.line(Span(f"may be about {target.label} in {target.file}: link it?", "dim"), indent=2)
     unsure = [link for link in view.links if link.candidate]
     if unsure:
         screen.line(Span(f"may also mean {_places(unsure[:4])}", "dim"), indent=2)

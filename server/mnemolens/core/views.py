@@ -174,7 +174,8 @@ class FieldMatch(NamedTuple):
     """What of a query stands in one field of a memory.
 
     Attributes:
-        field: "title", "tags", "content", "names" (of code it is on) or "docs" (what that says of itself).
+        field: "title", "tags", "content", "names" (of code it is on) or "docs" (what that says of itself);
+            "meaning" where it holds none of the words, but is close in meaning.
         words: as they are spelt there.
         spans: (start, end) in code points; only of the title.
     """

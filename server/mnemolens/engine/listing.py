@@ -1,24 +1,28 @@
 """Which memories a list shows, and in which order. Reads the merged journal and the derived tables."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
+from types import MappingProxyType
+from typing import Final
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import MEMORY_KINDS, VERDICTS, Memory
 from mnemolens.core.symbols import SymbolKey
-from mnemolens.core.views import MemoryPage, MemoryView
+from mnemolens.core.views import FieldMatch, MatchView, MemoryPage, MemoryView
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.engine.newest import Newest
 from mnemolens.engine.requests import ListRequest
-from mnemolens.engine.searching import Hit, Searching
+from mnemolens.engine.searching import Searching
 from mnemolens.engine.show import Show
+from mnemolens.search.fusion import CLOSE, fused
 from mnemolens.search.query import Query, read_query
 from mnemolens.store.merge import MergedState
 
 MAX_LIMIT = 1_000
 LAYERS = ("core", "active", "long_term", "archive")
+NO_MEANING: Final[Mapping[str, float]] = MappingProxyType({})
 _MAX_LOOSE = 200
 
 
@@ -35,19 +39,23 @@ class Listing:
         self._searching = searching
         self._newest = Newest(state)
 
-    def page(self, request: ListRequest, now: datetime) -> MemoryPage:
+    def page(
+        self, request: ListRequest, now: datetime, meaning: Mapping[str, float] = NO_MEANING
+    ) -> MemoryPage:
         """One page.
 
         Args:
             request: what to list; the memories of the symbol at its position are listed by rank.
             now: for weights and expiry.
+            meaning: {memory id: cosine} to the query, of those that are near to it in meaning; what is close
+                is found too, after what holds every word where the best is asked for.
 
         Raises:
             InvalidArgument: a filter that can match nothing, a limit out of bounds, no file to a position.
         """
         key = self._place(request)
         _check(request)
-        found = list(self._matching(request, key, now))
+        found = list(self._matching(request, key, now, meaning))
         end = None if request.limit is None else request.offset + request.limit
         if request.layer is None:
             # A view costs more than a look: only the page is made into views.
@@ -69,7 +77,7 @@ class Listing:
         query = read_query(request.query or "")
         if not query.words and not query.phrases:
             return MemoryPage(tuple(views), total)
-        matches = tuple(self._searching.explain(view.memory, query) for view in views)
+        matches = tuple(_by_meaning(self._searching.explain(view.memory, query)) for view in views)
         return MemoryPage(tuple(views), total, matches)
 
     def find(self, request: ListRequest, now: datetime) -> tuple[Memory, ...]:
@@ -84,18 +92,23 @@ class Listing:
         """
         _check(request)
         end = None if request.limit is None else request.offset + request.limit
-        return tuple(islice(self._matching(request, None, now), request.offset, end))
+        return tuple(islice(self._matching(request, None, now, NO_MEANING), request.offset, end))
 
     def note(self, memory_ids: Iterable[str]) -> None:
         """These memories are new, may have changed, or are gone."""
         self._newest.note(memory_ids)
 
-    def _matching(self, request: ListRequest, key: SymbolKey | None, now: datetime) -> Iterator[Memory]:
+    def _matching(
+        self, request: ListRequest, key: SymbolKey | None, now: datetime, meaning: Mapping[str, float]
+    ) -> Iterator[Memory]:
         """In order."""
         query = read_query(request.query or "")
-        hits = self._hits(query, request) if query.words or query.phrases else None
         anywhere = key is None and request.file is None
-        ids = None if hits is None else {hit.memory_id: None for hit in hits}
+        ids = None
+        if query.words or query.phrases:
+            # A phrase must stand there as it is: no meaning makes up for it.
+            close = {one: near for one, near in meaning.items() if near >= CLOSE and not query.phrases}
+            ids = dict.fromkeys(self._found(query, close, best=request.best))
         found: Iterable[Memory] = self._candidates(request, key, now, ids if anywhere else None)
         if ids is not None and not anywhere:
             found = (memory for memory in found if memory.id in ids)
@@ -105,13 +118,24 @@ class Listing:
             found = sorted(found, key=lambda memory: (-memory.created_at.timestamp(), memory.id))
         return iter(found)
 
-    def _hits(self, query: Query, request: ListRequest) -> list[Hit]:
-        """What holds every word; where nothing does, and the best is asked for, what holds half of them."""
+    def _found(self, query: Query, close: Mapping[str, float], *, best: bool) -> list[str]:
+        """What holds every word, and what is close in meaning.
+
+        Where the best is asked for and nothing holds every word, what holds half of them; in the order of
+        words and meaning together, but what holds every word first.
+        """
         hits = self._searching.find(query, every=True, as_typed=True)
-        if hits or not request.best:
-            return hits
-        hits = self._searching.find(query, loose=True, as_typed=True, limit=_MAX_LOOSE)
-        return [hit for hit in hits if 2 * len(hit.words) >= len(query.words)]
+        exact = {hit.memory_id: hit.score for hit in hits}
+        if not best:
+            return [*exact, *close]
+        if not hits:
+            hits = self._searching.find(query, loose=True, as_typed=True, limit=_MAX_LOOSE)
+            hits = [hit for hit in hits if 2 * len(hit.words) >= len(query.words)]
+        if not close:
+            return [hit.memory_id for hit in hits]
+        words = {hit.memory_id: hit.score for hit in hits}
+        scores = fused(words, close, whole=self._searching.whole(query))
+        return sorted(scores, key=lambda one: (one not in exact, -scores[one], one))
 
     def _filters(self, request: ListRequest, now: datetime) -> Iterator[Callable[[Memory], bool]]:
         """What a memory must fulfil, the cheapest first; nothing for what is not asked for."""
@@ -163,6 +187,11 @@ class Listing:
             )
             if request.include_forgotten or not gone:
                 yield memory
+
+
+def _by_meaning(match: MatchView) -> MatchView:
+    """What holds no word of the query was found by its meaning."""
+    return match if match.fields else match._replace(fields=(FieldMatch("meaning", ()),))
 
 
 def _check(request: ListRequest) -> None:

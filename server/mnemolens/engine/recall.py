@@ -195,7 +195,7 @@ class Recall:
         alike = {hit.memory_id: hit for hit in self._searching.find(query, loose=True)}
         scores = {memory_id: hit.score for memory_id, hit in alike.items()}
         if meaning:
-            scores = fused(scores, meaning)
+            scores = fused(scores, meaning, whole=self._searching.whole(query))
         for memory_id in scores.keys() & before.keys():
             scores[memory_id] *= 1 + before[memory_id].activation
         best = max(scores.values(), default=0.0) or 1.0

@@ -74,6 +74,11 @@ class Searching:
         """These memories are new, or they, their links or the code they are on may have changed."""
         self._due.update(dict.fromkeys(memory_ids))
 
+    @property
+    def is_soon_ready(self) -> bool:
+        """Whether bringing the index up to date is quick."""
+        return len(self._due) <= _MANY
+
     def catch_up(self) -> None:
         """Brings the index up to date now."""
         while self._read_on():
@@ -97,7 +102,7 @@ class Searching:
         Returns:
             Whether it is up to date.
         """
-        if len(self._due) > _MANY:
+        if not self.is_soon_ready:
             if self._task is None:
                 self._task = asyncio.get_running_loop().create_task(self.catch_up_slowly())
             return False
@@ -203,6 +208,11 @@ class Searching:
             accept=accepted if accept is not None or query.phrases else None,
         )
         return [Hit(one.key, one.score, _words(query, numbers, one.matched)) for one in found]
+
+    def whole(self, query: Query) -> float:
+        """What a memory would score that were nothing but the words of the query."""
+        self.catch_up()
+        return self._index.whole(query.wanted()[0])
 
     def nearest(
         self, wanted: Sequence[Wanted], limit: int, accept: Callable[[str], bool]

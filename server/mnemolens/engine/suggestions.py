@@ -80,7 +80,7 @@ class Suggestions:
 
     def warm_up(self, view: CaptureView) -> None:
         """Brings the index up to date beside requests, if a note like this one can be offered code."""
-        if _is_on_none(view) and self._task is None and self._code.complete and self._stale():
+        if is_on_none(view) and self._task is None and self._code.complete and self._stale():
             self._task = asyncio.get_running_loop().create_task(self._read_slowly())
 
     async def _read_slowly(self) -> None:
@@ -134,7 +134,7 @@ class Suggestions:
 
         None is offered where the note is on a function already, or nothing is clear.
         """
-        if not self._complete or not _is_on_none(view):
+        if not self._complete or not is_on_none(view):
             return view
         words = words_of_query(f"{title or ''}\n{content[:_MAX_NOTE]}")[:_MAX_WORDS]
         wanted = [Wanted(term) for word in words for term in terms_of_part(word)]
@@ -176,7 +176,7 @@ class Suggestions:
         return Write((SuggestionRefuse(memory=memory_id, place=Place.of(key)),), lambda: None)
 
 
-def _is_on_none(view: CaptureView) -> bool:
+def is_on_none(view: CaptureView) -> bool:
     """Whether the note is on no function or class."""
     return not any(link.target.qualname and not link.candidate for link in view.links)
 

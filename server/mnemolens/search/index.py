@@ -220,8 +220,12 @@ class WordIndex(Generic[K]):
 
     def rarest(self, terms: Iterable[str], count: int) -> list[str]:
         """Those of the terms that stand in the fewest documents, but in any."""
-        known = {term: count for term in terms if (count := self._count(term))}
+        known = {term: number for term in terms if (number := self._count(term))}
         return nsmallest(count, known, key=lambda term: (known[term], term))
+
+    def whole(self, wanted: Iterable[Wanted]) -> float:
+        """What a document would score that were nothing but what is needed, known words or not."""
+        return sum(one.weight * self._rarity(self._count(one.term)) for one in wanted if one.needed)
 
     def meanings(self, wanted: Wanted, *, loose: bool = False) -> dict[str, float]:
         """{term of some document: how much of a hit it is} of all that a term of a query stands for."""

@@ -6,6 +6,7 @@ from mnemolens.engine.requests import ListRequest
 from mnemolens.lsp.commands.call import Call
 from mnemolens.lsp.params import AccessArguments, IdArguments, UpdateArguments
 from mnemolens.lsp.search_params import ListArguments
+from mnemolens.search.query import read_query
 
 MAX_PAGE_CHARACTERS = 2_000_000
 """Of content in one page of a list."""
@@ -38,7 +39,8 @@ async def list_(call: Call, arguments: ListArguments) -> Json:
         limit=arguments.limit,
         offset=arguments.offset,
     )
-    page = at.workspace.listing.page(request, call.ls.now())
+    meaning = await at.workspace.embedding.similar(read_query(arguments.text or "").text)
+    page = at.workspace.listing.page(request, call.ls.now(), meaning)
     kept = _within_bounds(page.memories)
     return call.wire(at.workspace).page(page._replace(memories=kept, matches=page.matches[: len(kept)]))
 
