@@ -11,6 +11,7 @@ Not thread-safe: one thread owns it.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import combinations
 from types import MappingProxyType
@@ -133,7 +134,7 @@ class _AnchorState:
     __slots__ = ("choices", "confirmations", "dropped", "history", "places", "puts")
 
     def __init__(self) -> None:
-        self.puts: dict[str, _Register] = {}  # memory -> its earliest AnchorPut
+        self.puts: dict[str, _Register] = {}  # memory -> its earliest put, an `Anchor`
         self.dropped = False
         self.places: dict[SymbolKey, _Register] = {}  # value: CodeState
         self.choices: dict[SymbolKey, _Register] = {}  # value: whether a user refused it
@@ -289,7 +290,8 @@ class MergedState:
         anchor = self._anchors[data.anchor]
         earliest = anchor.puts.get(data.memory)
         if earliest is None or stamp < earliest[_STAMP]:
-            anchor.puts[data.memory] = (stamp, 0, data)
+            # The model that pydantic made of it would take 4 kB more.
+            anchor.puts[data.memory] = (stamp, 0, _born(data, stamp))
         self._note(state.history, event, ("anchors",))
         self._touched.update(anchor.puts)
 
@@ -395,7 +397,7 @@ class MergedState:
         for anchor_id in state.anchors if state is not None else ():
             anchor = self._anchors[anchor_id]
             birth = anchor.birth()
-            if birth is not None and not anchor.dropped and birth[_VALUE].memory == memory_id:
+            if birth is not None and not anchor.dropped and birth[_VALUE].memory_id == memory_id:
                 found.append((birth[_STAMP], anchor_id))
         built = tuple(self._build_anchor(anchor_id) for _, anchor_id in sorted(found))
         self._anchors_cache[memory_id] = built
@@ -407,7 +409,7 @@ class MergedState:
         birth = state.birth() if state is not None and not state.dropped else None
         if birth is None:
             return None
-        return next((one for one in self.anchors_of(birth[_VALUE].memory) if one.id == anchor_id), None)
+        return next((one for one in self.anchors_of(birth[_VALUE].memory_id) if one.id == anchor_id), None)
 
     def is_anchor_dropped(self, anchor_id: str) -> bool:
         """Whether the anchor was taken away, which is for good: a derived one must not be made again."""
@@ -564,22 +566,28 @@ class MergedState:
         state = self._anchors[anchor_id]
         register = state.birth()
         assert register is not None
-        put = cast("AnchorPut", register[_VALUE])
         refused = frozenset(key for key, register in state.choices.items() if register[_VALUE])
         places = sorted((said[_STAMP], key) for key, said in state.places.items() if key not in refused)
         confirmations = sorted(state.confirmations.items(), key=lambda item: (item[1], item[0].key))
-        return Anchor(
-            id=anchor_id,
-            memory_id=put.memory,
-            birth=put.birth.birth(),
-            context=read_context(put.context),
-            relevance=put.relevance,
-            evidence=None if put.evidence is None else put.evidence.evidence(),
+        return replace(
+            cast("Anchor", register[_VALUE]),
             aliases=tuple(state.places[key][_VALUE] for _, key in places),
             refused=refused,
             confirmations=tuple(state for state, _ in confirmations),
-            created_at=reading_time(register[_STAMP]),
         )
+
+
+def _born(put: AnchorPut, stamp: str) -> Anchor:
+    """An anchor by its first event alone."""
+    return Anchor(
+        id=put.anchor,
+        memory_id=put.memory,
+        birth=put.birth.birth(),
+        context=read_context(put.context),
+        relevance=put.relevance,
+        evidence=None if put.evidence is None else put.evidence.evidence(),
+        created_at=reading_time(stamp),
+    )
 
 
 def _write(registers: dict[_K, _Register], key: _K, stamp: str, place: int, value: object) -> None:

@@ -32,12 +32,13 @@ from mnemolens.core.symbols import (
     Call,
     FileSymbols,
     Import,
+    PackedNames,
     PackedRanges,
     Symbol,
     SymbolKey,
 )
 
-CODEC_VERSION = 3
+CODEC_VERSION = 4
 SCHEMA_VERSION = 1
 DEFAULT_MAX_BYTES = 512 * 2**20
 _FORGET_WORKTREE_DAYS = 90
@@ -145,7 +146,7 @@ def encode(symbols: FileSymbols) -> bytes:
                 for i in symbols.imports
             ],
             [(c.caller, intern(c.name), c.receiver and intern(c.receiver), c.count) for c in symbols.calls],
-            [[intern(name) for name in sorted(names)] for names in symbols.locals],
+            [PackedNames.pack(names) for names in symbols.locals],
             [intern(name) for name in sorted(symbols.module_names)],
             PackedRanges.of(symbols.ranges).to_bytes(),
         ),
@@ -185,7 +186,7 @@ def decode(data: bytes) -> FileSymbols:
             tuple([Symbol(*row) for row in symbols]),
             tuple([Import(*row) for row in imports]),
             tuple([Call(*row) for row in calls]),
-            tuple([_shared(row) for row in scopes]),
+            PackedNames(tuple([_shared(row) for row in scopes])),
             frozenset(names),
             partial,
             PackedRanges.from_bytes(ranges),
@@ -195,15 +196,20 @@ def decode(data: bytes) -> FileSymbols:
 
 
 _MAX_SHARED = 50_000
-_sets: dict[frozenset[str], frozenset[str]] = {}
+_names: dict[bytes, bytes] = {}
 
 
-def _shared(row: list[str]) -> frozenset[str]:
-    """One set for all that are equal: many functions bind the same few names, and a set takes half a kB."""
-    if len(_sets) >= _MAX_SHARED:
-        _sets.clear()
-    names = frozenset(set(row))  # made of a set it takes two thirds of what it takes made of a list
-    return _sets.setdefault(names, names)
+def _shared(names: bytes) -> bytes:
+    """One object for all that are equal: many functions bind the same few names.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if type(names) is not bytes:
+        raise TypeError("names are no bytes")
+    if len(_names) >= _MAX_SHARED:
+        _names.clear()
+    return _names.setdefault(names, names)
 
 
 # -- the database ---
