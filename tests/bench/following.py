@@ -13,6 +13,7 @@ import resource
 import sys
 import tempfile
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from time import process_time, thread_time
 
@@ -51,6 +52,57 @@ async def longest_hold(work):
     return answer, took, max(held)
 
 
+def type_in_a_long_file(folder, chance, count=420):
+    """Prints what a typed character costs where every other function has a note, and where none has."""
+    from mnemolens.core.symbols import Position
+    from mnemolens.core.text import TextChange
+    from mnemolens.engine.requests import CaptureRequest
+
+    text = "\n\n".join(made_function(chance, f"_long{n}") for n in range(count))
+    folder.write_seen("long.py", text)
+    places = {"a name": (count // 2 * LINES, 5), "a body": (count // 2 * LINES + 3, 6)}
+    medians = {}
+    for noted in (False, True):
+        for k in range(0, count, 2) if noted else ():
+            request = CaptureRequest(f"long {k}", file="long.py", position=Position(k * LINES, 5))
+            folder.workspace.journaling.commit_sync(folder.workspace.writing.capture(request, folder.now))
+        folder.pass_time(1)
+        folder.open("long.py")
+        folder.workspace.sources.parse_pending(1000)
+        for what, place in places.items():
+            changes = [TextChange("x", place, place)]
+            medians[what, noted] = median_cost(partial(type_and_parse, folder, changes))
+        begun = process_time()
+        folder.pass_time(3)
+        medians["two quiet seconds", noted] = (process_time() - begun) * 1000
+        folder.run(folder.workspace.sources.close_document("long.py"))
+    print(f"{text.count(chr(10)):,} lines, {count} functions, {count // 2} notes: milliseconds, all work")
+    for what in (*places, "two quiet seconds"):
+        without, with_notes = medians[what, False], medians[what, True]
+        print(
+            f"  a character typed into {what}" if what in places else "  what is looked at after " + what,
+            f": {without:.2f} without notes, {with_notes:.2f} with, so {with_notes - without:.2f} for them",
+            " (target 2)" if what in places else "",
+            sep="",
+        )
+
+
+def type_and_parse(folder, changes):
+    """All that one change leads to before the file is quiet."""
+    folder.edit("long.py", changes)
+    folder.workspace.sources.parse_pending(1000)
+
+
+def median_cost(work, times=100):
+    """Milliseconds of processor time."""
+    taken = []
+    for _ in range(times):
+        begun = process_time()
+        work()
+        taken.append((process_time() - begun) * 1000)
+    return sorted(taken)[times // 2]
+
+
 def main(count=500):
     """Prints the figures."""
     sys.path[:0] = [str(Path(__file__).parents[1])]
@@ -59,7 +111,6 @@ def main(count=500):
     os.environ["MNEMOLENS_DATA_DIR"] = f"{scratch.name}/data"
     from folders import Folder
     from mnemolens.core.symbols import Position
-    from mnemolens.core.text import TextChange
     from mnemolens.engine.requests import CaptureRequest
 
     chance = random.Random(1)
@@ -84,15 +135,7 @@ def main(count=500):
         return dict(Counter(folder.verdict(one) for one in notes))
 
     print(f"{count * FUNCTIONS:,} functions in {count} files, {len(notes):,} notes")
-    first = next(iter(files))
-    folder.open(first)
-    times = []
-    for _ in range(100):
-        begun = process_time()
-        folder.edit(first, [TextChange("x", (0, 5), (0, 5))])
-        times.append((process_time() - begun) * 1000)
-    print(f"a character typed into a name with a note: {sorted(times)[50]:.2f} ms (median of all its work)")
-    folder.run(folder.workspace.sources.close_document(first))
+    type_in_a_long_file(folder, chance)
     changed = []
     for file, text in files.items():
         (root / file).unlink()
