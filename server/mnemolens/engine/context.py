@@ -176,7 +176,7 @@ def _memory(ranked: RankedMemory) -> str:
     source = f"by {markdown.escape(memory.author, one_line=True)}, " if memory.author else ""
     source += f"{memory.created_at:%Y-%m-%d}"
     about = (view.verdict, *map(markdown.coded, ranked.why), source, f"id {markdown.inline_code(memory.id)}")
-    head = f"\n## {markdown.escape(memory.title, one_line=True)}\n{' · '.join(about)}\n"
+    head = f"\n## {markdown.inline_code(memory.title)}\n{' · '.join(about)}\n"
     return f"{head}{markdown.fence(memory.content, 'text')}\n"
 
 

@@ -6,6 +6,7 @@ There is no editor that says what changed: files are looked at anew, at most onc
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -32,6 +33,7 @@ class Desk:
         self._workspace = workspace
         self._looked = float("-inf")
         self._looking = asyncio.Lock()
+        self._listeners: list[Callable[[int, int], None]] = []
 
     @property
     def root(self) -> Path:
@@ -43,6 +45,15 @@ class Desk:
         """The time, in UTC."""
         return datetime.now(UTC)
 
+    @contextlib.contextmanager
+    def telling(self, listener: Callable[[int, int], None]) -> Iterator[None]:
+        """Meanwhile tells a listener how many files were read, of how many, whoever has them read."""
+        self._listeners.append(listener)
+        try:
+            yield
+        finally:
+            self._listeners.remove(listener)
+
     async def prepare(self) -> None:
         """Reads the code before anybody asks; what goes wrong here does so again where it can be told."""
         with contextlib.suppress(Exception):
@@ -52,11 +63,15 @@ class Desk:
         """The workspace, with the code and the journal as they are on disk now."""
         async with self._looking:
             if time.monotonic() - self._looked > LOOK_SECONDS:
-                await self._workspace.build_index()
+                await self._workspace.build_index(self._tell)
                 self._looked = time.monotonic()
             await self._workspace.tick(self.now())
         await self._workspace.searching.catch_up_slowly()
         return self._workspace
+
+    def _tell(self, done: int, total: int) -> None:
+        for listener in self._listeners:
+            listener(done, total)
 
     async def place(self, at: str) -> Place:
         """What `FILE`, `FILE:LINE` or `FILE::NAME` means; see `place_at`."""
