@@ -333,3 +333,67 @@ def test_a_repository_cannot_choose_an_embedder(tmp_path, server):
     assert settings.search.endpoint is None
     (notice,) = notices
     assert set(notice.paths) == {"search.embedder", "search.endpoint", "search.model"}
+
+
+class Counting:
+    """A model in this process: a text's vector says how often it holds each of two letters."""
+
+    name, dimension, batch, offline = "counting", 2, 8, True
+
+    def __init__(self):
+        self.read = []
+
+    def embed(self, texts, *, is_query):  # noqa: ARG002 - the protocol's
+        self.read += texts
+        return embedders.checked([[text.count("a"), text.count("b")] for text in texts], len(texts), 2, "it")
+
+
+def test_likeness_of_code_is_told_by_a_model_in_this_process_only(folder, server, monkeypatch):
+    folder.remember("money")
+    settle(folder)
+    asked = len(server.asked)
+    likeness = folder.workspace.embedding.likeness
+    assert folder.run(likeness("note", ["code"])) is None
+    assert len(server.asked) == asked  # no code leaves this process
+    model = Counting()
+    monkeypatch.setattr(folder.workspace.embedding, "_embedder", model)
+    assert folder.run(likeness("aaa", ["a", "b", "ab"])) == pytest.approx([1, 0, 0.5**0.5])
+    assert folder.run(likeness("b", ["b", "a"])) == pytest.approx([1, 0])
+    assert model.read == ["aaa", "a", "b", "ab", "b"]  # what was read once is known
+
+
+def test_an_endpoint_that_answers_drop_by_drop_is_given_up(monkeypatch):
+    class Dripping:
+        def __init__(self):
+            self.read = 0
+
+        def read1(self, _):
+            self.read += 1
+            return b" "
+
+    monkeypatch.setattr(embedders.time, "monotonic", iter(range(10)).__next__)
+    answer = Dripping()
+    with pytest.raises(TimeoutError):
+        embedders._read(answer, 3)
+    assert answer.read == 5
+
+
+def test_a_transformer_in_a_local_folder(tmp_path):
+    pytest.importorskip("sentence_transformers", reason="the extra [transformers] is not installed")
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "money", "is", "short", *"abc", "##a", "##b"]
+    (tmp_path / "vocab.txt").write_text("\n".join(words))
+    BertTokenizerFast(vocab_file=str(tmp_path / "vocab.txt"), model_max_length=16).save_pretrained(tmp_path)
+    shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    BertModel(BertConfig(vocab_size=len(words), max_position_embeddings=16, **shape)).save_pretrained(
+        tmp_path
+    )
+    model = LocalTransformer(str(tmp_path))
+    rows = model.embed(["money is short", "", "a" * 10_000, "money is short"], is_query=False)
+    assert (model.name, model.dimension, rows.shape) == (f"transformers:{tmp_path.name}", 8, (4, 8))
+    assert (rows**2).sum(axis=1).tolist() == pytest.approx([1] * 4)
+    assert rows[0].tolist() == pytest.approx(rows[3].tolist(), abs=1e-5)
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(EmbedderUnavailable, match="can't be read"):
+        LocalTransformer(str(tmp_path))

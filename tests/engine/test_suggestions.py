@@ -101,3 +101,35 @@ def test_a_refusal_is_remembered(folder):
     assert folder.workspace.suggestions.for_code(CHARGE, folder.now) is None
     folder.restart()
     assert folder.workspace.suggestions.for_code(CHARGE, folder.now) is None
+
+
+def by_meaning(folder, content, cosines):
+    """What is offered where a model says how near functions, told by their names, are to the note."""
+    asked = []
+
+    async def likeness(note, texts):
+        asked.append((note, texts))
+        return cosines and [cosines[text.partition(" ")[0]] for text in texts]
+
+    suggestions = folder.workspace.suggestions
+    view = folder.workspace.writing.preview(CaptureRequest(content), folder.now)
+    found = folder.run(suggestions.offered_by_meaning(view, None, content, likeness)).suggestion
+    return (None if found is None else found.target.id), asked
+
+
+BOTH = "Nobody can take or give more than the whole amount of the card at once"
+
+
+def test_meaning_tells_apart_what_words_alone_do_not(folder):
+    assert offered(folder, BOTH) is None
+    found, ((note, texts),) = by_meaning(folder, BOTH, {"charge": 0.1, "refund": 0.9, "reserve": 0.0})
+    assert found == "billing.py::refund"
+    assert note == BOTH
+    assert sorted(text.partition(" in ")[0] for text in texts) == ["charge", "refund"]
+    assert by_meaning(folder, BOTH, {"charge": 0.9, "refund": 0.9, "reserve": 0.0})[0] is None
+
+
+def test_words_decide_where_meaning_cannot_be_told(folder):
+    assert by_meaning(folder, NOTE, None)[0] == "billing.py::charge"
+    assert by_meaning(folder, BOTH, None)[0] is None
+    assert by_meaning(folder, "something else entirely", None) == (None, [])

@@ -12,6 +12,7 @@ import json
 import os
 import ssl
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -39,11 +40,13 @@ class Embedder(Protocol):
         name: tells its vectors from those of other models.
         dimension: how many numbers a vector has.
         batch: how many texts it likes to be given at once.
+        offline: no text leaves this process.
     """
 
     name: str
     dimension: int
     batch: int
+    offline: bool
 
     def embed(self, texts: Sequence[str], *, is_query: bool) -> Floats:
         """Vectors of length 1, float32 [len(texts), dimension]; may take long, so not on the event loop.
@@ -80,6 +83,7 @@ class MiniLm:
     """
 
     batch = 16
+    offline = True
 
     def __init__(self, folder: str | None) -> None:
         model, tokenizer = self._files(folder)
@@ -137,6 +141,7 @@ class LocalTransformer:
     """A sentence-transformers model from a local folder, UniXcoder for instance. Offline."""
 
     batch = 16
+    offline = True
 
     def __init__(self, folder: str | None) -> None:
         if not folder:
@@ -147,8 +152,11 @@ class LocalTransformer:
             raise EmbedderUnavailable(f"sentence-transformers is not installed; {_extra('transformers')}")
         # Both are read by the library when it is imported: it must never look for anything on a network.
         os.environ["HF_HUB_OFFLINE"] = os.environ["TRANSFORMERS_OFFLINE"] = "1"
+        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
         module: Any = importlib.import_module("sentence_transformers")
         try:
+            importlib.import_module("transformers").utils.logging.disable_progress_bar()
+            importlib.import_module("torch").set_num_threads(1)  # it works beside everything else
             self._model = module.SentenceTransformer(folder, local_files_only=True)
         except Exception as error:  # whatever the library raises, text search goes on
             raise EmbedderUnavailable(f"the model in {folder} can't be read: {error}") from error
@@ -173,6 +181,7 @@ class Endpoint:
     """
 
     batch = 32
+    offline = False
 
     def __init__(self, kind: str, address: str | None, model: str | None, key: str | None = None) -> None:
         if not address or not model:
@@ -213,11 +222,11 @@ class Endpoint:
         return checked(vectors, len(texts), dimension, self._place)
 
     def _ask(self, question: Mapping[str, Any]) -> Any:
-        connection = self._connection()
+        connection, begun = self._connection(), time.monotonic()
         try:
             connection.request("POST", self._path, json.dumps(question).encode(), self._headers)
             response = connection.getresponse()
-            body = response.read(_MAX_ANSWER + 1)
+            body = _read(response, begun + _ANSWER_SECONDS)
         except TimeoutError:
             raise EmbedderUnavailable(f"{self._place} did not answer in {_ANSWER_SECONDS:g} s") from None
         except (OSError, http.client.HTTPException) as error:
@@ -241,6 +250,22 @@ class Endpoint:
                 self._host, self._port, timeout=_ANSWER_SECONDS, context=context
             )
         return http.client.HTTPConnection(self._host, self._port, timeout=_ANSWER_SECONDS)
+
+
+def _read(response: http.client.HTTPResponse, deadline: float) -> bytes:
+    """The answer's bytes, as far as they count; a socket's time limit is for each piece, this one for all.
+
+    Raises:
+        TimeoutError: there is more to come after the deadline.
+    """
+    read: list[bytes] = []
+    size = 0
+    while size <= _MAX_ANSWER and (piece := response.read1(2**20)):
+        read.append(piece)
+        size += len(piece)
+        if time.monotonic() > deadline:
+            raise TimeoutError
+    return b"".join(read)
 
 
 def checked(values: Any, count: int, dimension: int | None, who: str) -> Floats:

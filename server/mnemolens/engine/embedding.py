@@ -7,7 +7,7 @@ in threads. numpy is imported only once an embedder is chosen.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +23,7 @@ from mnemolens.engine.offload import in_thread
 from mnemolens.store.merge import MergedState
 
 if TYPE_CHECKING:
-    from mnemolens.engine.embedders import Embedder
+    from mnemolens.engine.embedders import Embedder, Floats
     from mnemolens.search.vectors import VectorIndex
     from mnemolens.store.vectors import VectorStore
 
@@ -35,6 +35,10 @@ _QUIET_SECONDS: Final = 0.2
 _RETRY_SECONDS: Final = (10.0, 60.0, 600.0)
 _QUERY_SECONDS: Final = 3.0
 """A question is not held up for longer: then words alone answer it."""
+_OFFER_SECONDS: Final = 0.5
+"""The same for an offer that nobody asked for."""
+_MAX_OF_CODE: Final = 5_000
+"""Vectors of code that are remembered: 8 MB of 384 numbers each."""
 _NEAREST: Final = 50
 _LEAST: Final = 0.2
 """Cosine below which a memory is not near to anything."""
@@ -55,6 +59,7 @@ class Embedding:
         self._sources: dict[str, str] = {}
         self._due: dict[str, None] = {}
         self._making = 0
+        self._of_code: dict[tuple[str, str], Floats] = {}
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -112,6 +117,31 @@ class Embedding:
             return {}
         self._reason = None
         return self._near(index, rows[0])
+
+    async def likeness(self, text: str, others: Sequence[str]) -> list[float] | None:
+        """The cosine of each of the others to a text.
+
+        None while that can't be told soon, and where the others, which are code, would leave this process.
+        """
+        embedder = self._embedder
+        if embedder is None or not embedder.offline or self._making or not others:
+            return None
+        try:
+            async with asyncio.timeout(_OFFER_SECONDS):
+                return await _in_thread(partial(self._likeness, embedder, text, others))
+        except (MnemolensError, TimeoutError):
+            return None
+
+    def _likeness(self, embedder: "Embedder", text: str, others: Sequence[str]) -> list[float]:
+        """Runs in a thread, to its end even if nobody waits any more: the next time the vectors are there."""
+        known = self._of_code
+        if len(known) > _MAX_OF_CODE:
+            known.clear()
+        keys = [(embedder.name, short_hash(one)) for one in others]
+        new = {key: one for key, one in zip(keys, others, strict=True) if key not in known}
+        rows = embedder.embed([text, *new.values()], is_query=True)
+        known.update(zip(new, rows[1:], strict=True))
+        return [float(rows[0] @ known[key]) for key in keys]
 
     def similar_now(self, query: str) -> dict[str, float]:
         """The same, for a process that answers one question: with the vectors that are there."""

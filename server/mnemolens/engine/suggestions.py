@@ -8,9 +8,9 @@ offered.
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from mnemolens.codegraph.index import CodeIndex
 from mnemolens.core.events import Place, SuggestionRefuse
@@ -23,17 +23,24 @@ from mnemolens.engine.offload import Slices
 from mnemolens.engine.searching import Searching
 from mnemolens.engine.show import Show
 from mnemolens.engine.write import Write
-from mnemolens.search.functions import FIELDS, USUAL_LENGTH, document, documents, wanted_by
+from mnemolens.search.functions import FIELDS, USUAL_LENGTH, document, documents, summary, wanted_by
+from mnemolens.search.fusion import fused
 from mnemolens.search.index import Found, Wanted, WordIndex
 from mnemolens.search.words import terms_of_part, words_of_query
 from mnemolens.store.merge import MergedState
 
 _K = TypeVar("_K", str, SymbolKey)
+Likeness: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Sequence[float] | None]]
 
 log = logging.getLogger(__name__)
 
 MARGIN: Final = 0.35
 """Share of its score that the best must be ahead: then it is right 6 times in 7 (`tests/bench/search.py`)."""
+MARGIN_BY_MEANING: Final = 0.3
+MEANING_OF_CODE: Final = 0.4
+"""The same where meaning has a say, and its weight: as much code is offered, and more of it rightly."""
+_CANDIDATES: Final = 20
+"""Found by words, of which meaning is asked."""
 _LEAST_WORDS: Final = 3
 """Words that a note and the code must have in common."""
 _MAX_FUNCTIONS: Final = 150_000
@@ -136,15 +143,57 @@ class Suggestions:
         """
         if not self._complete or not is_on_none(view):
             return view
-        words = words_of_query(f"{title or ''}\n{content[:_MAX_NOTE]}")[:_MAX_WORDS]
-        wanted = [Wanted(term) for word in words for term in terms_of_part(word)]
-        best = _clear_best(self._index.search(wanted, limit=2, loose=True))
+        return self._with_offer(
+            view, _clear_best(self._index.search(_wanted(title, content), limit=2, loose=True))
+        )
+
+    async def offered_by_meaning(
+        self, view: CaptureView, title: str | None, content: str, likeness: Likeness
+    ) -> CaptureView:
+        """`offered`, where meaning has a say in which code is ahead of the other.
+
+        Args:
+            view: a capture or its preview.
+            title: the note's.
+            content: the note's.
+            likeness: cosines of texts to the note's; None where that can't be told soon: then words decide.
+        """
+        if not self._complete or not is_on_none(view):
+            return view
+        wanted = _wanted(title, content)
+        found = self._index.search(wanted, limit=_CANDIDATES, loose=True)
+        if not found or found[0].matched.bit_count() < _LEAST_WORDS:
+            return view
+        texts = {one.key: text for one in found if (text := self._summary(one.key))}
+        note = f"{title or ''}\n{content[:_MAX_NOTE]}".strip()
+        cosines = await likeness(note, tuple(texts.values()))
+        if cosines is None:
+            return self._with_offer(view, _clear_best(found))
+        scores = fused(
+            {one.key: one.score for one in found},
+            dict(zip(texts, cosines, strict=True)),
+            MEANING_OF_CODE,
+            whole=self._index.whole(wanted),
+        )
+        ordered = sorted(
+            (one._replace(score=scores[one.key]) for one in found), key=lambda one: (-one.score, one.key)
+        )
+        return self._with_offer(view, _clear_best(ordered, MARGIN_BY_MEANING))
+
+    def _with_offer(self, view: CaptureView, best: Found[SymbolKey] | None) -> CaptureView:
         if best is None:
             return view
         key = best.key
         if view.view is not None and self._state.suggestion_refused(view.view.memory.id, key):
             return view
         return view._replace(suggestion=SuggestionView(self._show.place(key), best.score))
+
+    def _summary(self, key: SymbolKey) -> str:
+        """What a vector of this code is made from; "" where it is gone."""
+        symbols, at = self._code.index.get(key.file), self._code.index.position_of(key)
+        if symbols is None or at is None:
+            return ""
+        return summary(document(key.file, symbols, at, lambda span: self._code.text_in(key.file, span)))
 
     def for_code(self, key: SymbolKey, now: datetime) -> Memory | None:
         """The memory on no code that may be about this; None where nothing is clear."""
@@ -187,9 +236,14 @@ def _kept_key(index: CodeIndex, file: str, symbol: Symbol) -> SymbolKey:
     return next((known for known in index.keys_with_full(symbol.full_hash) if known == key), key)
 
 
-def _clear_best(found: Sequence[Found[_K]]) -> Found[_K] | None:
+def _wanted(title: str | None, content: str) -> list[Wanted]:
+    words = words_of_query(f"{title or ''}\n{content[:_MAX_NOTE]}")[:_MAX_WORDS]
+    return [Wanted(term) for word in words for term in terms_of_part(word)]
+
+
+def _clear_best(found: Sequence[Found[_K]], margin: float = MARGIN) -> Found[_K] | None:
     """The first, if it is far enough ahead of the second."""
     if not found or found[0].matched.bit_count() < _LEAST_WORDS:
         return None
     second = found[1].score if len(found) > 1 else 0.0
-    return found[0] if found[0].score - second >= MARGIN * found[0].score else None
+    return found[0] if found[0].score - second >= margin * found[0].score else None

@@ -3,9 +3,11 @@
 Owns which words of a definition count, and how much.
 """
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from mnemolens.core.identifiers import split_identifier
 from mnemolens.core.symbols import CLASS_KINDS, FileSymbols, Range
 from mnemolens.search.index import Wanted
 from mnemolens.search.words import is_little, terms_of
@@ -17,6 +19,9 @@ _MAX_DOCS: Final = 600
 _MAX_BODY: Final = 1_500
 """Characters that count."""
 _MAX_WORDS: Final = 40
+_MAX_SAID: Final = 300
+_SAID: Final = re.compile(r"(?:#|//)[ \t]*(\S[^\n]*)|[\"'`]([^\"'`\n]{3,})[\"'`]")
+_CALLED: Final = re.compile(r"([A-Za-z_]\w*)\(")
 _SATURATION: Final = 3.0
 
 
@@ -47,6 +52,24 @@ def document(file: str, symbols: FileSymbols, at: int, text_in: Callable[[Range]
         "body": body[:_MAX_BODY],
         "path": file,
     }
+
+
+def summary(fields: Mapping[str, str]) -> str:
+    """What such a definition is about in words, for a model that reads sentences better than code.
+
+    Its name and file, what it says of itself, in comments and in strings, and what it calls.
+    """
+    path = " ".join(split_identifier(fields["path"].rpartition(".")[0]))
+    body = fields["body"]
+    said = " ".join(first or second for first, second in _SAID.findall(body))
+    calls = dict.fromkeys(" ".join(split_identifier(name)) for name in _CALLED.findall(body))
+    parts = (
+        f"{' '.join(split_identifier(fields['name']))} in {path}",
+        fields["docs"][:_MAX_SAID],
+        said[:_MAX_SAID],
+        f"calls {', '.join(calls)}"[:_MAX_SAID] if calls else "",
+    )
+    return ". ".join(part for part in parts if part)
 
 
 def wanted_by(fields: dict[str, str]) -> list[Wanted]:

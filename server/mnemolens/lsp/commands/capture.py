@@ -16,7 +16,7 @@ async def capture(call: Call, arguments: CaptureArguments) -> Json:
     if view is None:
         write = at.workspace.writing.capture(_request(call, at, arguments), call.ls.now())
         view = await at.workspace.journaling.commit(write)
-        view = _compared(call, at, arguments, view) if known else view
+        view = await _compared(call, at, arguments, view) if known else view
     return call.wire(at.workspace).capture(view)
 
 
@@ -31,15 +31,17 @@ async def preview(call: Call, arguments: CaptureArguments) -> Json:
         if shown is not None:
             warnings = (*view.warnings, *shown.warnings)
             view = view._replace(duplicate_of=shown.duplicate_of, warnings=warnings)
-        view = _compared(call, at, arguments, view)
+        view = await _compared(call, at, arguments, view)
     return call.wire(at.workspace).capture(view)
 
 
-def _compared(call: Call, at: At, arguments: CaptureArguments, view: CaptureView) -> CaptureView:
+async def _compared(call: Call, at: At, arguments: CaptureArguments, view: CaptureView) -> CaptureView:
     """With what is known already in almost the same words, and the code that the note may be about."""
     workspace = at.workspace
     workspace.suggestions.warm_up(view)
-    view = workspace.suggestions.offered(view, arguments.title, arguments.content)
+    view = await workspace.suggestions.offered_by_meaning(
+        view, arguments.title, arguments.content, workspace.embedding.likeness
+    )
     return workspace.alike.compared(view, arguments.content, call.ls.now())
 
 
