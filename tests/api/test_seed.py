@@ -233,7 +233,7 @@ def test_what_names_nothing_is_not_matched(indexed):
 def test_without_code_no_queries(backend, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "mnemolens.engine.links.match", lambda *given, **named: asked.append((given, named)) or ()
+        "mnemolens.engine.naming.match", lambda *given, **named: asked.append((given, named)) or ()
     )
     backend.store_memory(MemoryEntry(id="m", content="validate_token", metadata={"file": "src/auth.py"}))
     assert asked == []
@@ -246,7 +246,7 @@ def test_a_failing_linker_does_not_fail_the_store(indexed, monkeypatch, caplog):
     def broken(*_, **__):
         raise RuntimeError("no links today")
 
-    monkeypatch.setattr("mnemolens.engine.links.match", broken)
+    monkeypatch.setattr("mnemolens.engine.naming.match", broken)
     assert indexed.store_memory(MemoryEntry(id="m", content="validate_token")) is True
     assert [entry.id for entry in indexed.retrieve_memories()] == ["m"]
     assert any(

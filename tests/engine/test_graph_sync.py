@@ -576,7 +576,7 @@ class GraphMachine(RuleBasedStateMachine):
             except Exception:  # noqa: BLE001 - there was none
                 return
         elif act in {"forget", "restore", "done"}:
-            self.folder.commit(getattr(workspace, act)(one, now))
+            self.folder.commit(getattr(workspace.writing, act)(one, now))
 
     @rule(seconds=st.sampled_from([3, 40, 4000]))
     def wait(self, seconds):

@@ -321,7 +321,7 @@ class TestLinking:
         def explode(*_args, **_kwargs):
             raise RuntimeError("planted")
 
-        monkeypatch.setattr("mnemolens.engine.links.match", explode)
+        monkeypatch.setattr("mnemolens.engine.naming.match", explode)
         view = shop.capture("charge() may be called twice", "billing.py", "def refund")
         assert [link.target.id for link in view.links] == ["billing.py::refund"]
         assert "planted" in caplog.text

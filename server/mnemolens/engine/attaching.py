@@ -239,7 +239,7 @@ class Attaching:
             if anchor.evidence is not None
             and (anchor.birth.state.key == key or ((p := placements.get(anchor.id)) and p.at == key))
         }
-        for link in self._links.preview(memory, None):
+        for link in self._links.deriving.preview(memory, None):
             if link.target == key and link.evidence is not None:
                 found.add((link.evidence.text, key.id))
         return found

@@ -25,18 +25,18 @@ class Hovers:
 
         Whoever asks stands there from now on.
         """
-        settings = self._settings().hover
-        if not settings.enabled:
+        hover = self._settings().hover
+        if not hover.enabled:
             return None
         found = self._sources.symbol_under(file, position)
         if found is None:
             return None
         key, range_ = found
         ranked = self._show.ranked_on(key, now)
-        ranked += self._focus.neighbours(key, now, settings.neighbour_threshold)
+        ranked += self._focus.neighbours(key, now, hover.neighbour_threshold)
         self._focus.visit(key)
         if not ranked:
             return None
-        shown = ranked[: settings.max_items]
+        shown = ranked[: hover.max_items]
         items = tuple(self._show.hover_item(one, key) for one in shown)
         return HoverView(range_, key, items, len(ranked) - len(shown))

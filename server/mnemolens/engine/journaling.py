@@ -109,20 +109,20 @@ class Journaling:
 
     async def write_found(self) -> None:
         """Writes down what was found out: anchors for names seen for the first time, accepted moves."""
-        found = self._links.take_wanted()
+        found = self._links.deriving.take_wanted()
         for start in range(0, len(found), WRITTEN_AT_ONCE):
             some = found[start : start + WRITTEN_AT_ONCE]
             await self.commit_slowly(Write(tuple(some), lambda: None))
 
     def write_found_sync(self) -> None:
         """`write_found`, for callers without an event loop; nothing in the middle of a checkout."""
-        found = () if git_busy(self._layout) else self._links.take_wanted()
+        found = () if git_busy(self._layout) else self._links.deriving.take_wanted()
         if found:
             self.commit_sync(Write(tuple(found), lambda: None))
 
     def write_found_last(self) -> None:
         """`write_found`, at the end; what can't be written is found out again at the next start."""
-        found = () if git_busy(self._layout) else self._links.take_wanted()
+        found = () if git_busy(self._layout) else self._links.deriving.take_wanted()
         if found:
             with contextlib.suppress(StoreError):
                 self._journal.append(found).result()

@@ -36,12 +36,12 @@ class LastSession:
 
     def keep(self) -> None:
         """Writes down where anchors are now, for the next session."""
-        places = self._links.take_places()
+        places = self._links.deriving.take_places()
         if places:
             self._cache.put_anchors(self._worktree_id, places)
 
     async def keep_off_loop(self) -> None:
         """`keep`, beside other requests."""
-        places = self._links.take_places()
+        places = self._links.deriving.take_places()
         if places:
             await asyncio.to_thread(self._cache.put_anchors, self._worktree_id, places)

@@ -279,7 +279,7 @@ class Workspace:
 
     def without_code(self) -> None:
         """Nobody has indexed this folder: memories are linked to nothing before `build_index`."""
-        self.links.linking_enabled = False
+        self.links.naming.enabled = False
         self.graph.index_complete()
 
     @property
@@ -367,9 +367,9 @@ class Workspace:
         self.embedding.configure(self.settings.search)
         self.show.decay = DecayParams.from_settings(self.settings)
         self._branches.configure(self.settings)
-        self.links.linking_enabled = self.settings.linking.enabled
-        self.links.kinds = frozenset(self.settings.linking.kinds)
-        self.links.rules = tuple(
+        self.links.naming.enabled = self.settings.linking.enabled
+        self.links.naming.kinds = frozenset(self.settings.linking.kinds)
+        self.links.naming.rules = tuple(
             Rule(one.pattern, one.kind, one.score) for one in self.settings.linking.rules
         )
 

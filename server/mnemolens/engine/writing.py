@@ -90,7 +90,7 @@ class Writing:
         _refuse_secrets(request)  # no sooner: of text that is too long to be kept none has to be read
         key = self._target(request)
         duplicate, warnings = self._duplicates(memory, key, now, explicit=request.id is not None)
-        links = self._show.links(self._links.preview(memory, key))
+        links = self._show.links(self._links.deriving.preview(memory, key))
         return CaptureView(None, links, duplicate, warnings)
 
     def capture(self, request: CaptureRequest, now: datetime) -> Write[CaptureView]:
@@ -123,7 +123,7 @@ class Writing:
             warnings = (*warnings, f"memory {old.id} was there already: it says this now")
         if key is not None and key not in self._explicit_keys(memory.id):
             events.append(explicit_anchor(memory.id, key, self._code, self._author.name))
-        events += self._links.births(memory, key)
+        events += self._links.deriving.births(memory, key)
         self._same_content.note(memory.id, memory.content)
         self._planned[memory.id] = key
         return Write(
@@ -173,7 +173,7 @@ class Writing:
             InvalidArgument: a field is not allowed; names it.
         """
         memory_id = str(request.id)
-        (self._links.unlinked.discard if link else self._links.unlinked.add)(memory_id)
+        (self._links.naming.unlinked.discard if link else self._links.naming.unlinked.add)(memory_id)
         if self._state.memory(memory_id) is None:
             return self.capture(request, now)
         write = self.overwrite(request, now, revive=True)
