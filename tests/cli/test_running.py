@@ -9,11 +9,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import typer
 
 from mnemolens.cli.main import app
 from mnemolens.core.identifiers import split_identifier
 
-COMMANDS = {found.name or found.callback.__name__ for found in app.registered_commands}
+COMMANDS = set(typer.main.get_command(app).commands)
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 

@@ -1,4 +1,4 @@
-"""What is derived for one memory: where its anchors are, its links and verdict, what ought to be written down.
+"""What is derived for one memory: where its anchors are, its links and verdict, and what to write down.
 
 Owns where anchors were seen last, what can't be judged yet, and what is wanted: an anchor for each name seen
 for the first time, an alias for each accepted move. The tables of all memories are `links.py`'s, the rules of
