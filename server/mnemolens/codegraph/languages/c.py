@@ -1,6 +1,7 @@
-"""The tables of C and C++: two grammars that share how a name is declared."""
+"""The tables of C and C++: that of C, and what C++ has besides."""
 
 import re
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -90,15 +91,12 @@ _DEFINITIONS = {
     "enum_specifier": defined("enum", needs_body=True),
     "type_definition": Rule(define=_define_typedef),
 }
-_MEMBERS = {"field_expression": ("argument", "field"), "qualified_identifier": ("scope", "name")}
-_BINDS = {"parameter_declaration": "declarator", "init_declarator": "declarator"}
-_DOCS = re.compile(rb"//[/!](?!/) ?")
 
 _C_SYNTAX = Syntax(
     names=_NAMES,
-    members=_MEMBERS,
+    members={"field_expression": ("argument", "field"), "qualified_identifier": ("scope", "name")},
     calls={"call_expression": "function"},
-    binds=_BINDS,
+    binds={"parameter_declaration": "declarator", "init_declarator": "declarator"},
 )
 
 C = Language(
@@ -111,21 +109,17 @@ C = Language(
     reference=_C_SYNTAX.reference,
     comments=frozenset({"comment"}),
     doc_comments=True,
-    doc_lines=_DOCS,
+    doc_lines=re.compile(rb"//[/!](?!/) ?"),
     mended=mended,
     methods_in_classes=True,
     shallow=True,
     frames=in_class("struct _ {\n", "\n};"),
 )
 
-_CPP_SYNTAX = Syntax(
-    names=_NAMES,
-    members=_MEMBERS,
-    calls={"call_expression": "function", "new_expression": "type"},
-    binds=_BINDS,
-)
+_CPP_SYNTAX = replace(_C_SYNTAX, calls={"call_expression": "function", "new_expression": "type"})
 
-CPP = Language(
+CPP = replace(
+    C,
     name="cpp",
     lsp_ids=("cpp",),
     extensions=(".cc", ".cpp", ".cxx", ".h", ".hpp", ".hh", ".hxx", ".ipp", ".inl"),  # a `.h` may be either's
@@ -139,14 +133,7 @@ CPP = Language(
             "alias_declaration": defined("type", body="type"),
         }
     ),
-    references=_CPP_SYNTAX.names,
     reference=_CPP_SYNTAX.reference,
-    comments=frozenset({"comment"}),
-    doc_comments=True,
-    doc_lines=_DOCS,
-    mended=mended,
-    methods_in_classes=True,
-    shallow=True,
     folds_signatures=False,
     frames=in_class("class _ {\n", "\n};"),
 )
