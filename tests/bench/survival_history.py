@@ -39,6 +39,9 @@ _HEADER = re.compile(rb"([0-9a-f]{40}) (\d+) (\d+)")
 _WORD = re.compile(rb"[A-Za-z0-9]")
 
 
+Texts = dict[SymbolKey, Counter[bytes]]
+"""{function: its own lines' texts}."""
+
 Origins = dict[int, tuple[str, int]]
 """{line of a new file: (old file, its line)}, 0-based, of lines that were there before."""
 
@@ -59,12 +62,16 @@ class Step(NamedTuple):
     Attributes:
         pairs: {old function: the new one that it has become}.
         shared: (old, new) functions that have any own line in common.
+        twins: of those in `pairs`, the ones that moved while another old function of the same qualname, in a
+            file that is a copy, held more than half of the new one's lines and did not stay where it was
+            either: nobody can say which of the two it was.
     """
 
     old: list[Known]
     new: list[Known]
     pairs: dict[SymbolKey, SymbolKey]
     shared: set[tuple[SymbolKey, SymbolKey]]
+    twins: set[SymbolKey]
 
 
 class Repository:
@@ -265,7 +272,7 @@ def _own_lines(path: str, source: Source) -> dict[int, SymbolKey]:
 
 def _proven(
     olds: dict[str, Source], news: dict[str, Source], origins: dict[str, Origins]
-) -> tuple[dict[SymbolKey, SymbolKey], set[tuple[SymbolKey, SymbolKey]]]:
+) -> tuple[dict[SymbolKey, SymbolKey], set[tuple[SymbolKey, SymbolKey]], set[SymbolKey]]:
     before = {path: _own_lines(path, one) for path, one in olds.items()}
     size_before = Counter(key for owners in before.values() for key in owners.values())
     came: dict[SymbolKey, Counter[SymbolKey]] = defaultdict(Counter)
@@ -290,18 +297,14 @@ def _proven(
             continue
         if len(went[old, new]) >= LEAST_LINES and came[new][old] * 2 > size_after[new]:
             pairs[old] = new
-    return _undisputed(pairs, olds, news), set(went)
+    texts_before, texts_after = _texts(olds), _texts(news)
+    pairs = _undisputed(pairs, texts_before, texts_after)
+    return pairs, set(went), _twins(pairs, texts_before, texts_after)
 
 
-def _undisputed(
-    pairs: dict[SymbolKey, SymbolKey], olds: dict[str, Source], news: dict[str, Source]
-) -> dict[SymbolKey, SymbolKey]:
+def _undisputed(pairs: dict[SymbolKey, SymbolKey], before: Texts, after: Texts) -> dict[SymbolKey, SymbolKey]:
     """The pairs less those where another new function, nobody's successor, holds the old one's lines too."""
-    before, after = _texts(olds), _texts(news)
-    with_line: dict[bytes, set[SymbolKey]] = defaultdict(set)
-    for key, lines in after.items():
-        for line in lines:
-            with_line[line].add(key)
+    with_line = _by_line(after)
     successors = set(pairs.values())
     kept = {}
     for old, new in pairs.items():
@@ -315,7 +318,29 @@ def _undisputed(
     return kept
 
 
-def _texts(sources: dict[str, Source]) -> dict[SymbolKey, Counter[bytes]]:
+def _twins(pairs: dict[SymbolKey, SymbolKey], before: Texts, after: Texts) -> set[SymbolKey]:
+    """Those that moved while a copy in another file, which did not stay, held half of the new one's lines."""
+    with_line = _by_line({key: lines for key, lines in before.items() if pairs.get(key) != key})
+    found = set()
+    for old, new in pairs.items():
+        if new != old:
+            lines = {key for line in after[new] for key in with_line[line]} - {old}
+            rivals = [key for key in lines if key.qualname == old.qualname and key.file != old.file]
+            half = sum(after[new].values()) / 2
+            if any((before[key] & after[new]).total() > half for key in rivals):
+                found.add(old)
+    return found
+
+
+def _by_line(texts: Texts) -> dict[bytes, set[SymbolKey]]:
+    found: dict[bytes, set[SymbolKey]] = defaultdict(set)
+    for key, lines in texts.items():
+        for line in lines:
+            found[line].add(key)
+    return found
+
+
+def _texts(sources: dict[str, Source]) -> Texts:
     """{function: its own lines' texts}."""
     found: dict[SymbolKey, Counter[bytes]] = defaultdict(Counter)
     for path, source in sources.items():

@@ -55,6 +55,13 @@ EDITED = CHARGE.replace("range(3)", "range(limit)").replace(
 )
 
 
+REWRITTEN = CHARGE[: CHARGE.index("        if")] + INVOICE[INVOICE.index("    text =") :]
+
+
+def indented(text):
+    return "".join(f"    {line}\n" if line else "\n" for line in text.strip().split("\n"))
+
+
 def definitions(text):
     """Every definition of a fixture, as the tracker takes it."""
     files, _ = parse_fixture(text)
@@ -222,6 +229,36 @@ def test_a_function_is_more_than_what_is_inside_it():
     new = INVOICE.replace("lines):", "lines):" + inside, 1)
     found = followed(files(pay=old, book=STOCK), files(book=STOCK + new))
     assert told(found["pay.py::charge"]) == ("lost", None)
+
+
+@pytest.mark.parametrize("copy", ["build/lib", "zone/lib"])
+def test_of_two_trees_with_the_same_code_the_one_whose_path_has_more_in_common_has_moved(copy):
+    def tree(folder):
+        return f"#- /{folder}/a.py\n{CHARGE}{INVOICE}"
+
+    found = followed(tree("src/lib") + tree(copy), tree("packages/src/v3/pay/lib"))
+    assert told(found["src/lib/a.py::charge"]) == ("moved", "packages/src/v3/pay/lib/a.py::charge")
+    assert told(found[f"{copy}/a.py::charge"]) == ("lost", None)
+
+
+def test_what_is_in_an_unnamed_place_goes_with_what_is_around_it():
+    """Between what is put on `this` and the function around it no definition stands; here are two alike."""
+
+    def box(extra):
+        return f"function Box() {{\n  this.inc = () => {{\n    this.count++\n  }}\n  {extra}\n}}\n"
+
+    both = box("this.rows = new Map([[1, 2]])") + box("this.names = names.filter(name => name.size > 3)")
+    found = followed(f"#- /old/a.ts\n{both}", f"#- /new/deep/a.ts\n{both}")
+    for ordinal in ("", "#1"):
+        match = found[f"old/a.ts::Box.this.inc{ordinal}"]
+        assert told(match) == ("moved", f"new/deep/a.ts::Box.this.inc{ordinal}")
+
+
+def test_a_name_that_was_given_to_another_class_does_not_keep_its_members():
+    old = f"class Order:\n{indented(CHARGE)}"
+    new = f"class OldOrder:\n{indented(EDITED)}class Order:\n{indented(REWRITTEN)}"
+    match = followed(old, new)["main.py::Order.charge"]
+    assert (match.new.id, match.sure) == ("main.py::OldOrder.charge", False)
 
 
 def test_a_short_body_alone_says_nothing():

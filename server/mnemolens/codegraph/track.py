@@ -206,15 +206,19 @@ class _Tracking:
             self.hollow[old.key] = new, likeness
 
     def by_call(self) -> None:
-        """Each that was made a shell: what it did is now in a new definition that the old key's one calls."""
+        """Each that was made a shell, or whose name was given to another: what it did is in a new definition.
+
+        That is one that the old key's one calls, or one of the same name in another class of the file.
+        """
         for key, (shell, likeness) in sorted(self.hollow.items()):
             old, calls = self.old[key], shell.calls()
             if old.key in self.found and self.found[key][0] != shell:
                 continue
             inside = [
                 (worth, new)
-                for name in sorted(calls)
+                for name in sorted({*calls, key.name})
                 for new in self.pool.named(name)
+                if name in calls or new.key.file == key.file
                 if new.key not in self.old and self.fits(old, new)
                 if (worth := self.likeness(old, new) or 0.0) >= max(INSIDE, likeness + CLEARLY)
             ]
@@ -271,7 +275,7 @@ class _Tracking:
     def with_parent(self, old: Known) -> None:
         """A member of the same name in what its parent has become."""
         here = place_of(old.key)
-        file, parent = self.places.get(here, here)
+        file, parent = self.moved(here)
         if (file, parent) == here:
             return
         qualname = f"{parent}.{old.key.name}" if parent else old.key.name
@@ -402,6 +406,7 @@ class _Tracking:
             common_end(here[1], there[1], "."),
             here[1] == there[1],
             common_end(old.key.file, new.key.file, "/"),
+            len({*old.key.file.split("/")} & {*new.key.file.split("/")}),
             sum(self.beside(old, new)),
         )
 
