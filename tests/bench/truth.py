@@ -3,7 +3,8 @@
 Usage: python tests/bench/truth.py [FOLDER…] [--differences]   (default: Python's whole standard library)
 A folder's language is the one that has the most files there. Python is read by `ast`; TypeScript and
 JavaScript by the TypeScript compiler, which needs node and the extension's packages (or NODE_PATH naming
-others); Go by `go/ast` (`golang/definitions.go`), which needs Go. For all other languages see `ctags.py`.
+others); Go by `go/ast` (`golang/definitions.go`), which needs Go; Ruby by Ruby's own parser; Kotlin by kopyt
+(`pip install kopyt`), which tells no last lines. For all other languages see `ctags.py`.
 """
 
 import json
@@ -16,6 +17,7 @@ from collections import Counter
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "codegraph"))
 
+from definitions_kotlin import kotlin_definitions
 from test_truth import PACKAGES, TRUTH, folded, ours, python_definitions
 
 from mnemolens.codegraph.extract import extract
@@ -70,7 +72,35 @@ def go_pairs(folder):
         yield answer["file"], mine, [tuple(d) for d in answer["definitions"] or ()], not symbols.partial
 
 
+def ruby_pairs(folder):
+    """As `python_pairs`, for Ruby."""
+    paths = [str(path) for path in sorted(folder.rglob("*.rb")) if path.is_file()]
+    for at in range(0, len(paths), 200):
+        program = ["ruby", str(TRUTH / "definitions.rb"), *paths[at : at + 200]]
+        done = subprocess.run(program, capture_output=True, check=True)
+        for file, truth in json.loads(done.stdout).items():
+            if truth is not None:
+                symbols, mine = ours(pathlib.Path(file))
+                yield file, mine, [tuple(d) for d in truth], not symbols.partial
+
+
+def kotlin_pairs(folder):
+    """As `python_pairs`, for Kotlin."""
+    for path in sorted([*folder.rglob("*.kt"), *folder.rglob("*.kts")]):
+        truth = kotlin_definitions(path)
+        if truth is not None:
+            symbols = extract(path.read_bytes().removeprefix(b"\xef\xbb\xbf"), language_of(path.name))
+            mine = [
+                (s.qualname.replace("`", ""), s.kind, r.name.start.line + 1, 0)
+                for s, r in zip(symbols.symbols, symbols.ranges, strict=True)
+            ]
+            yield path, mine, truth, not symbols.partial
+
+
 READERS = {
+    ".rb": ruby_pairs,
+    ".kt": kotlin_pairs,
+    ".kts": kotlin_pairs,
     ".py": python_pairs,
     ".go": go_pairs,
     ".ts": compiled_pairs,

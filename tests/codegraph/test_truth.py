@@ -1,7 +1,8 @@
-"""Extraction against independent parsers: `ast` for Python, the TypeScript compiler for the rest.
+"""Extraction against independent parsers: `ast`, the TypeScript compiler, Ruby's own parser, kopyt.
 
-The compiler's answers for the samples are checked in (`tests/data/truth/definitions.json`, made by
-`definitions.cjs`). Where the extension's packages are installed they are computed here too, and those for the
+Their answers for the samples are checked in: the compiler's in `tests/data/truth/definitions.json` (made by
+`definitions.cjs`), those for Ruby (by `definitions.rb`) and Kotlin (`bench/definitions_kotlin.py`) in
+`others.json`. Where the extension's packages are installed they are computed here too, and those for the
 extension's own sources.
 """
 
@@ -173,3 +174,26 @@ def test_the_compiler_itself():
     assert expected > 0
     assert right / found >= 0.99
     assert right / expected >= 0.99
+
+
+@pytest.mark.parametrize("name", ["ruby/shop.rb", "kotlin/shop.kt"])
+def test_samples_against_other_parsers_of_their_languages(name):
+    """Of the two only Ruby's own parser tells last lines; `bench/truth.py` reads whole projects by both."""
+    truth = json.loads((TRUTH / "others.json").read_text("utf-8"))[Path(name).name]
+    symbols, definitions = ours(TRUTH / name)
+    starts = [place.name.start.line + 1 for place in symbols.ranges]
+    if len(truth[0]) == 3:
+        definitions = [
+            (d[0].replace("`", ""), d[1], line) for d, line in zip(definitions, starts, strict=True)
+        ]
+    assert not symbols.partial
+    assert definitions == [tuple(definition) for definition in truth]
+
+
+@pytest.mark.skipif(shutil.which("ruby") is None, reason="needs Ruby")
+def test_ruby_itself():
+    sample = TRUTH / "ruby" / "shop.rb"
+    program = ["ruby", str(TRUTH / "definitions.rb"), str(sample)]
+    done = subprocess.run(program, capture_output=True, check=True, timeout=60)
+    answer = json.loads(done.stdout)[str(sample)]
+    assert answer == json.loads((TRUTH / "others.json").read_text("utf-8"))["shop.rb"]

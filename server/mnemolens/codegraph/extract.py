@@ -30,7 +30,7 @@ from mnemolens.core.symbols import (
     SymbolRange,
 )
 
-EXTRACTOR_VERSION = 4
+EXTRACTOR_VERSION = 5
 """Goes up when the same text would give other symbols: caches made by another version are void."""
 
 MAX_DEPTH = 100

@@ -3,6 +3,7 @@
 from tree_sitter import Node
 
 from mnemolens.codegraph.languages.base import Definition, Grammar, Language, Rule, text_of
+from mnemolens.codegraph.languages.kotlin_gaps import mended
 from mnemolens.codegraph.languages.shallow import Syntax, bases_in, defined, in_class
 from mnemolens.core.symbols import SymbolKind
 
@@ -55,6 +56,7 @@ KOTLIN = Language(
     reference=_SYNTAX.reference,
     comments=frozenset({"line_comment", "block_comment"}),
     doc_comments=True,
+    mended=mended,
     methods_in_classes=True,
     shallow=True,
     folds_signatures=False,
