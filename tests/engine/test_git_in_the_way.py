@@ -160,6 +160,55 @@ class TestCase:
         assert at(folder, one) == (f"{new}::pay", "fresh")
 
 
+def no_commits(root):
+    git(root, "init", "-q", "-b", "main")
+
+
+def detached(root):
+    init(root, at=OLD)
+    git(root, "checkout", "-q", "--detach")
+
+
+def shallow(root):
+    origin = root.with_name("origin")
+    root.rename(origin)
+    init(origin, at=OLD)
+    commit(origin)
+    git(origin.parent, "clone", "-q", "--depth", "1", origin.as_uri(), root.name)
+
+
+def rebasing(root):
+    """In the middle of a rebase of main onto side, which stopped at a conflict in another file."""
+    base = init(root, at=OLD)
+    (root / "notes.txt").write_text("main")
+    commit(root)
+    git(root, "checkout", "-q", "-b", "side", base)
+    (root / "notes.txt").write_text("side")
+    commit(root)
+    git(root, "checkout", "-q", "main")
+    git(root, "rebase", "-q", "side", check=False)
+    assert (root / ".git" / "rebase-merge").exists()
+
+
+@pytest.mark.parametrize("state", [no_commits, detached, shallow, rebasing])
+def test_whatever_state_the_repository_is_in_notes_follow(opened, tmp_path, state):
+    root = tmp_path / "repo"
+    root.mkdir()
+    (root / "pay.py").write_text(PAY)
+    state(root)
+    folder = opened(root)
+    one = folder.remember("Retry must stay idempotent", "pay.py", "total")
+    folder.pass_time(1)
+    (root / "pay.py").unlink()
+    folder.write("lib/money.py", EDITED)
+    changed(folder, "pay.py", "lib/money.py")
+    assert (at(folder, one), branch_of(folder, one)) == (("lib/money.py::pay", "fresh"), None)
+    (root / "lib" / "money.py").rename(root / "again.py")  # while no server runs
+    folder.restart()
+    folder.pass_time(1)
+    assert (at(folder, one), branch_of(folder, one)) == (("again.py::pay", "fresh"), None)
+
+
 CASES = {
     "missing": None,
     "broken": "echo oh no >&2; exit 3",
