@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Self, get_args
@@ -32,6 +33,7 @@ PREVIEW: Final = 100
 
 _STRICT_WEIGHT, _STRICT_USE, _STRICT_FULL_USE = 0.7, 0.3, 10
 _RELEVANCE, _WEIGHT = 0.7, 0.3
+_ID: Final = attrgetter("id")
 PRESETS: Final[tuple[str, ...]] = get_args(Preset)
 
 
@@ -194,7 +196,7 @@ class TimeDecayMemoryManager:
     def update_all_weights(self, now: float | None = None) -> dict[str, float]:
         """The weight of each memory by id; nothing is kept of it."""
         memories, weights = self._weighed(self._now(now))
-        return {memory.id: weight for memory, weight in zip(memories, weights, strict=True)}
+        return dict(zip(map(_ID, memories), weights, strict=True))
 
     def retrieve(
         self, token_budget: int = 50_000, *, strict_layers: bool = False, now: float | None = None

@@ -90,10 +90,9 @@ class EdgeGraph:
         """Memories that are connected with each other, in the order of their oldest."""
         numbers = {node: number for number, node in enumerate(self.nodes())}
         edges = (
-            (number, target, edge.weight)
-            for node, number in numbers.items()
-            for edge in self._state.edges_of(node)
-            if edge.source_id == node and (target := numbers.get(edge.target_id)) is not None
+            (first, second, weight)
+            for source, target, weight in self._state.weighted_edges()
+            if (first := numbers.get(source)) is not None and (second := numbers.get(target)) is not None
         )
         return clusters(numbers, edges, min_size)
 

@@ -67,10 +67,12 @@ def clusters(
         groups.setdefault(root, []).append(number)
     pairs.sort()  # quicker than a set, whose places are all over the memory
     connected = Counter([parent[pair // room] for pair, _ in groupby(pairs)])
+    # The last digits of a sum differ with the order of the edges, which is not to choose the middle.
+    strengths = [round(one, 9) for one in strength]
     names = dict(zip(nodes.values(), nodes, strict=True))
     return [
         Cluster(
-            names[max(group, key=strength.__getitem__)],
+            names[max(group, key=strengths.__getitem__)],
             tuple([names[number] for number in group]),
             _density(len(group), connected[root]),
         )

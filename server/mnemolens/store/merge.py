@@ -425,6 +425,13 @@ class MergedState:
             cached = self._edges_cache[memory_id] = tuple(edge for edge in built if edge is not None)
         return cached
 
+    def weighted_edges(self) -> Iterator[tuple[str, str, float]]:
+        """Source, target and weight of every edge, each once, in no order; for a look at all of them."""
+        for key in self._edges:
+            weighed = self._weigh(key)
+            if weighed is not None:
+                yield key.source, key.target, weighed[0]
+
     def neighbours_of(self, node_id: str) -> tuple[tuple[str, float], ...]:
         """The other ends of a node's edges, as far as they are nodes, each with the edge's weight."""
         cached = self._neighbours_cache.get(node_id)
@@ -537,30 +544,37 @@ class MergedState:
         return event.id in state.history
 
     def _build_edge(self, key: _EdgeKey) -> MemoryEdge | None:
+        weighed = self._weigh(key)
+        if weighed is None:
+            return None
+        weight, put, later = weighed
+        if put is None:
+            created = reading_time(min(later))
+        else:
+            created = put[_VALUE].created_at or reading_time(put[_STAMP])
+        return MemoryEdge(*key, weight=weight, created_at=created, together=len(later))
+
+    def _weigh(self, key: _EdgeKey) -> tuple[float, _Register | None, dict[str, float]] | None:
+        """An edge's weight, the put that counts, and the recalls after it; None where there is no edge."""
         if key.source in self._purged or key.target in self._purged:
             return None
         edge = self._edges[key]
         dead_until = max(self._node_drops.get(key.source, ""), self._node_drops.get(key.target, ""))
-        put: EdgePut | None = None
+        put: _Register | None = None
         weights: list[float] = []
-        created: datetime | None = None
         if edge.written is not None:
             if edge.written[_STAMP] > dead_until and edge.written[_VALUE] is not None:
-                put = cast("EdgePut", edge.written[_VALUE])
-                weights.append(put.weight)
-                created = put.created_at or reading_time(edge.written[_STAMP])
+                put = edge.written
+                weights.append(cast("EdgePut", put[_VALUE]).weight)
             # A put says what the weight is at that moment, a drop that it is none: later recalls add to it.
             dead_until = max(dead_until, edge.written[_STAMP])
         later = {stamp: rate for stamp, rate in edge.together.items() if stamp > dead_until}
         weights.extend(later.values())
         if not weights:
             return None
-        if created is None:
-            created = reading_time(min(later))
         # fsum is exact, so the order of arrival can't show in the last digit.
         weight = math.fsum(weights)
-        weight = min(1.0, weight) if later else weight
-        return MemoryEdge(*key, weight=weight, created_at=created, together=len(later))
+        return min(1.0, weight) if later else weight, put, later
 
     def _build_anchor(self, anchor_id: str) -> Anchor:
         state = self._anchors[anchor_id]
