@@ -129,6 +129,24 @@ def test_incremental_is_what_a_full_extraction_gives(text, batches, sliced):
     assert_same(document)
 
 
+@settings(max_examples=100, deadline=None)
+@given(texts(), st.lists(st.tuples(st.lists(changes(), min_size=1, max_size=3), st.booleans()), max_size=6))
+def test_changes_that_are_put_off_come_to_what_the_same_changes_at_once_do(text, batches):
+    document, at_once = Document(text, PYTHON), Document(text, PYTHON)
+    for batch, asked in batches:
+        document.apply(batch, later=True)
+        at_once.apply(batch)
+        if asked:
+            settle(at_once)
+            assert document.catch_up()
+    if all(asked for _, asked in batches):
+        assert (document.symbols, document.symbols.ranges) == (at_once.symbols, at_once.symbols.ranges)
+    document.apply([TextChange(SOURCE)], later=True)
+    assert document.pending
+    assert document.catch_up()
+    assert_same(document)
+
+
 TS_SOURCE = """\
 import { pay } from "./pay";
 /** A 🛒. */

@@ -6,7 +6,8 @@ import pytest
 
 from folders import Folder
 from mnemolens.core.errors import InvalidArgument, NotFound, StoreError
-from mnemolens.core.symbols import SymbolKey
+from mnemolens.core.symbols import Position, SymbolKey
+from mnemolens.core.text import TextChange
 from mnemolens.engine.requests import CaptureRequest, ListRequest
 from mnemolens.engine.status import journal_status_of, status_of
 
@@ -717,3 +718,22 @@ def test_an_edit_that_a_wrong_clock_outlives_is_said(shop):
     shop.restart()
     with pytest.raises(StoreError, match="clock"):
         shop.commit(shop.workspace.writing.update(memory_id, {"content": "corrected"}, shop.now))
+
+
+def test_what_is_typed_is_read_when_it_is_asked_for(tmp_path):
+    folder = Folder(tmp_path, {"a.py": "def first():\n    pass\n", "b.py": "def other():\n    pass\n"})
+    folder.capture("On first.", "a.py", "first")
+    folder.open("a.py")
+    sources = folder.workspace.sources
+    sources.change_document(
+        "a.py", [TextChange("\n\ndef new(): pass\n\n", (0, 0), (0, 0))], folder.now, later=True
+    )
+    sources.finish_parses("b.py")
+    assert sources.is_parsing
+    assert (
+        folder.workspace.hovers.at("a.py", Position(4, 5), folder.now) is not None
+    )  # ranges went along at once
+    sources.finish_parses("a.py")
+    assert not sources.is_parsing
+    assert {s.name for s in folder.workspace.code.index.get("a.py").symbols} == {"first", "new"}
+    folder.close()

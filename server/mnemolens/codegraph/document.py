@@ -94,14 +94,23 @@ class Document:
         else:
             self._catch_up()
 
-    def apply(self, changes: Iterable[TextChange]) -> None:
-        """Replay content changes in order; symbols follow at once, or ranges do and `pending` is set."""
+    def apply(self, changes: Iterable[TextChange], *, later: bool = False) -> None:
+        """Replay content changes in order; symbols follow at once, or ranges do and `pending` is set.
+
+        With `later` it is the latter, however quick a parse would be: who reads the symbols calls `catch_up`.
+        """
         for change in changes:
             before = self.text
             self.text, edit = before.apply(change)
             self._record(edit, before)
         if self.language is not None and self._unshifted:
-            self._catch_up()
+            self._catch_up(later=later)
+
+    def catch_up(self) -> bool:
+        """Finish a parse that was put off, unless it is slow; True when nothing is pending."""
+        if self.pending and not self._slow:
+            self._work_at_once()
+        return not self.pending
 
     def parse_slice(self, budget_ms: float = 5.0) -> bool:
         """Work on a pending parse for about `budget_ms`; True when the symbols have caught up."""
@@ -212,8 +221,8 @@ class Document:
         self._good_tree = self._units = None
         self._edits.clear()
 
-    def _catch_up(self) -> None:
-        """Bring the symbols up to the text, at once or (where parsing is slow) in slices."""
+    def _catch_up(self, *, later: bool = False) -> None:
+        """Bring the symbols up to the text, at once or (where parsing is slow, or put off) in slices."""
         source = parseable(self.text.data)
         odd = source != self.text.data
         if odd or self._odd:
@@ -224,23 +233,26 @@ class Document:
         self._odd = odd
         parsed = self._readable(source)
         self._limit = SLOW_PARSE_MS / 1000 * (1 if self._good_tree is not None else _FIRST_TIME_FACTOR)
-        steps = self._catching_up(source, parsed)
-        if self._slow:
+        self._steps = self._catching_up(source, parsed)
+        self._spent = 0.0
+        self.pending = True
+        if not self._slow and not later:
+            self._work_at_once()
+        if self.pending:
             self._shift()
-            self.pending = True
-            self._spent = 0.0
-            self._steps = steps
-        else:
-            # What others on this machine do is no sign of a slow text: processor time tells.
-            started = thread_time()
-            limit = AT_ONCE_MS / 1000 if len(self.text) > SMALL_BYTES else inf
-            self._clock, self._deadline = thread_time, started + limit
-            self.pending = any(thread_time() > self._deadline for _ in steps)
-            self._spent = thread_time() - started
-            self._slow = self.pending or self._is_slow(self._spent)
-            if self.pending:
-                self._shift()
-                self._steps = steps
+
+    def _work_at_once(self) -> None:
+        """Work on the pending parse to its end, unless it turns out to be slow."""
+        assert self._steps is not None
+        # What others on this machine do is no sign of a slow text: processor time tells.
+        started = thread_time()
+        limit = AT_ONCE_MS / 1000 if len(self.text) > SMALL_BYTES else inf
+        self._clock, self._deadline = thread_time, started + limit
+        self.pending = any(thread_time() > self._deadline for _ in self._steps)
+        self._spent += thread_time() - started
+        self._slow = self.pending or self._is_slow(self._spent)
+        if not self.pending:
+            self._steps = None
 
     def _is_slow(self, seconds: float) -> bool:
         """Whether the next edit is to be followed in slices, this one having taken so long."""

@@ -60,12 +60,14 @@ class OpenDocuments:
         self._open[file] = OpenDocument(file, document)
         return document
 
-    def change(self, file: str, changes: Sequence[TextChange], now: datetime) -> Document | None:
-        """Applies content changes in order; None when the document is not open."""
+    def change(
+        self, file: str, changes: Sequence[TextChange], now: datetime, *, later: bool = False
+    ) -> Document | None:
+        """Applies content changes in order; None when the document is not open. `later`: see `Document`."""
         found = self._open.get(file)
         if found is None:
             return None
-        found.document.apply(changes)
+        found.document.apply(changes, later=later)
         found.touched_at = now
         return found.document
 

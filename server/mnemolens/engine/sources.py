@@ -20,7 +20,7 @@ from mnemolens.core.symbols import FileSymbols, Position, Range, Symbol, SymbolK
 from mnemolens.core.text import TextChange
 from mnemolens.core.views import IndexReport, Progress
 from mnemolens.engine.code import Code
-from mnemolens.engine.documents import OpenDocuments
+from mnemolens.engine.documents import OpenDocument, OpenDocuments
 from mnemolens.engine.indexer import Indexer, IndexOptions
 from mnemolens.engine.links import Changed, Links
 from mnemolens.engine.loading import Loaded, bulk_load, content_hash
@@ -80,14 +80,26 @@ class Sources:
         self._put_document(file, document)
         self._settle([file])
 
-    def change_document(self, file: str, changes: Sequence[TextChange], now: datetime) -> None:
-        """Applies the editor's changes in order; verdicts wait until the text is settled."""
-        document = self._documents.change(file, changes, now)
+    def change_document(
+        self, file: str, changes: Sequence[TextChange], now: datetime, *, later: bool = False
+    ) -> None:
+        """Applies the editor's changes in order; verdicts wait until the text is settled.
+
+        With `later` ranges follow at once, symbols with `finish_parses` or `parse_pending`.
+        """
+        document = self._documents.change(file, changes, now, later=later)
         if document is not None:
             self._put_document(file, document)
 
+    def finish_parses(self, file: str | None = None) -> None:
+        """Before a request that reads the file, or any: finishes what was put off, unless it is slow."""
+        for found in self._documents.pending():
+            if file in (None, found.file) and found.document.catch_up():
+                self._parsed(found)
+
     def save_document(self, file: str) -> None:
         """The text was saved: judge it now."""
+        self.finish_parses(file)
         self._documents.settle(file)
         self._settle([file])
 
@@ -98,14 +110,17 @@ class Sources:
             refreshed = await self.indexer.refresh([file], anew=True)
             await self._replace_slowly({file: dict(refreshed.changed).get(file)})
 
+    @property
+    def is_parsing(self) -> bool:
+        """Whether `parse_pending` has something to do."""
+        return any(True for _ in self._documents.pending())
+
     def parse_pending(self, budget_ms: float) -> bool:
         """Parses on at big documents for a while; True when nothing is left to do."""
         for found in self._documents.pending():
             if not found.document.parse_slice(budget_ms):
                 return False
-            self._put_document(found.file, found.document)
-            if found.touched_at is None:
-                self._settle([found.file])
+            self._parsed(found)
         return True
 
     def settle_quiet(self, now: datetime) -> None:
@@ -289,6 +304,11 @@ class Sources:
         else:
             self._code.index.put(file, symbols)
         self._refreshing.file_changed(file)
+
+    def _parsed(self, found: OpenDocument) -> None:
+        self._put_document(found.file, found.document)
+        if found.touched_at is None:
+            self._settle([found.file])
 
     def _put_document(self, file: str, document: Document) -> None:
         if document.language is None:

@@ -70,6 +70,7 @@ class MnemolensServer(LanguageServer):
 
     def __init__(self, clock: Clock) -> None:
         super().__init__("mnemolens", __version__, protocol_cls=Protocol)
+        self.protocol.before_request = self.finish_parses
         self.clock = clock
         self.caps = ClientCaps()
         self.options = ClientOptions()
@@ -139,6 +140,19 @@ class MnemolensServer(LanguageServer):
         counted = await workspace.journaling.access(memory_ids, now, together)
         self.accesses.count(str(workspace.layout.opened), memory_ids, now)
         return counted
+
+    def finish_parses(self, params: object) -> None:
+        """Before a request is answered: read what was typed, if only in the document that it is about."""
+        document = getattr(params, "text_document", None)
+        place = None if document is None else self.folders.locate(document.uri)
+        try:
+            if place is not None:
+                place.workspace.sources.finish_parses(place.file)
+            elif document is None:
+                for folder in self.folders:
+                    folder.workspace.sources.finish_parses()
+        except Exception:
+            logger.exception("Reading what was typed failed")  # the request is to be answered all the same
 
     def lenses_may_have_changed(self) -> None:
         """Ask the client to fetch its lenses again, if they did, after a short quiet."""

@@ -48,7 +48,7 @@ class OpenTexts:
         if not self._is_shown(uri, document):
             self._put_last(uri, place)
             changes = [TextChange(str(document.text))]
-        place.workspace.change_document(place.file, changes, now)
+        place.workspace.sources.change_document(place.file, changes, now, later=True)
         return place
 
     def uri_of(self, place: Place) -> str | None:

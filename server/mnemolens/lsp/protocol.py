@@ -35,6 +35,7 @@ class Protocol(LanguageServerProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.before_request: Callable[[Any], None] = lambda _params: None
         self._asked: set[str | int] = set()  # the client's requests that are not answered yet
 
     @property
@@ -133,6 +134,7 @@ class Protocol(LanguageServerProtocol):
 
     def _handle_request(self, msg_id: str | int, method_name: str, params: Any) -> None:
         self._asked.add(msg_id)
+        self.before_request(params)
         run = self.fm.commands.get(params.command) if method_name == types.WORKSPACE_EXECUTE_COMMAND else None
         if run is None:
             super()._handle_request(msg_id, method_name, params)

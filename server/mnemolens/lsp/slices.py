@@ -1,4 +1,4 @@
-"""Finishes the parses of big documents in slices beside the requests, so that typing never waits for them."""
+"""Finishes the parses of changed and of big documents in slices, so that no other request waits for them."""
 
 import asyncio
 
@@ -7,12 +7,13 @@ from mnemolens.engine.offload import PAUSE_SECONDS
 from mnemolens.engine.workspace import Workspace
 from mnemolens.lsp.language_server import MnemolensServer
 
-SLICE_MS = 8.0
+SLICE_MS = 3.0
+"""What a hover in another file waits for it."""
 
 
 def parse_in_slices(ls: MnemolensServer, workspace: Workspace) -> None:
     """Begin, unless nothing is pending or a task is at it already."""
-    if workspace in ls.slicing or workspace.sources.parse_pending(0):
+    if workspace in ls.slicing or not workspace.sources.is_parsing:
         return
     ls.slicing.add(workspace)
     ls.spawn(_finish(ls, workspace), "parsing")
@@ -21,6 +22,7 @@ def parse_in_slices(ls: MnemolensServer, workspace: Workspace) -> None:
 async def _finish(ls: MnemolensServer, workspace: Workspace) -> None:
     try:
         with bulk_load():
+            await asyncio.sleep(PAUSE_SECONDS)  # requests that came with the change are answered first
             while not workspace.sources.parse_pending(SLICE_MS):  # noqa: ASYNC110  there is work to do, no event to wait for
                 await asyncio.sleep(PAUSE_SECONDS)
     finally:
