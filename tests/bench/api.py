@@ -16,7 +16,7 @@ from typing import Any
 
 from lab import environ
 from made import Made, make_memories, make_project, note_on
-from measure import Figure, figure, say, seconds, show, timed
+from measure import Figure, exit_code, figure, say, seconds, show, timed
 
 SUBJECT = "the Python API"
 
@@ -122,7 +122,7 @@ def main() -> int:
     figures = measure(given.functions, given.memories, given.times)
     show(figures)
     print(f"medians of {given.times}; {statistics.fmean(os.getloadavg()):.1f} other work", file=sys.stderr)
-    return int(any(one.verdict == "TOO SLOW" for one in figures))
+    return exit_code(figures)
 
 
 if __name__ == "__main__":

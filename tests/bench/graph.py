@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from measure import Figure, quantile, show
+from measure import Figure, exit_code, quantile, show
 
 from mnemolens.core.clock import ManualClock
 from mnemolens.core.events import Event, put_memory
@@ -272,7 +272,7 @@ def main() -> int:
     scale = 10 if given.quick else 1
     found = measure(given.functions // scale, given.memories // scale)
     show(found)
-    return int(any(one.verdict == "TOO SLOW" for one in found))
+    return exit_code(found)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from typing import Any
 
 from lab import environ
 from made import make_memories, make_project
-from measure import Figure, figure, say, show
+from measure import Figure, exit_code, figure, say, show
 
 SUBJECT = "ranking, by memories"
 HOVER = "ranking, by functions"
@@ -235,7 +235,7 @@ def main() -> int:
     given = parser.parse_args()
     figures = measure(given.sizes, given.times)
     show(figures)
-    return int(any(one.verdict == "TOO SLOW" for one in figures))
+    return exit_code(figures)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from measure import Figure, figure, show
+from measure import Figure, exit_code, figure, show
 
 from mnemolens.codegraph.extract import extract
 from mnemolens.codegraph.languages import language_of
@@ -271,7 +271,7 @@ def main() -> int:
         return 2
     figures = measure(20_000 if given.quick else NOTES, model)
     show(figures)
-    return int(any(one.verdict == "TOO SLOW" for one in figures))
+    return exit_code(figures)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import pytest
 
 from bench import measure
-from bench.measure import Figure, quantile, read_json, show, write_json
+from bench.measure import Figure, exit_code, quantile, read_json, show, write_json
 
 
 @pytest.mark.parametrize(
@@ -13,14 +13,23 @@ from bench.measure import Figure, quantile, read_json, show, write_json
         (5.1, 1, "missed"),
         (1, 15.1, "missed"),
         (15, 45, "missed"),
-        (15.1, 1, "TOO SLOW"),
-        (1, 45.1, "TOO SLOW"),
+        (15.1, 1, "FAR OFF"),
+        (1, 45.1, "FAR OFF"),
         (5, None, "met"),
         (None, None, "skipped"),
     ],
 )
 def test_a_gate_stands_at_three_times_a_target(median, p95, verdict):
     assert Figure("s", "hover", "ms", median, p95, target=5, target95=15).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("unit", "median", "code"),
+    [("ms", 99.0, 0), ("s", 99.0, 0), ("%", 99.0, 1), ("%", 15.0, 0)],
+)
+def test_only_what_no_machine_changes_fails_a_run(unit, median, code, capsys):
+    assert exit_code([Figure("s", "one", unit, median, target=5), Figure("s", "two", "%", 1.0)]) == code
+    assert ("FAR OFF: s, one" in capsys.readouterr().err) == bool(code)
 
 
 def test_what_is_not_promised_has_no_verdict():
