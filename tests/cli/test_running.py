@@ -228,6 +228,18 @@ class TestUpkeep:
         assert "2 files, 5 symbols" in out
         assert "2 (2 fresh)" in out
 
+    def test_files_read_only_in_part_are_told_also_when_they_broke_after_an_index(self, noted):
+        noted("index")
+        (noted.folder / "shop" / "half.py").write_text("def whole():\n    pass\n\ndef half(:\n", "utf-8")
+        noted("index")
+        assert "1 read only in part (see `mnemolens doctor`)" in noted("status").out
+        [folder] = noted("status", "--json").json["folders"]
+        assert (folder["partial"], folder["partialTotal"]) == (["shop/half.py"], 1)
+        ran = noted("doctor", "--json")
+        [told] = [finding for finding in ran.json["findings"] if finding["part"] == "code"]
+        assert (told["level"], told["text"]) == ("note", "1 file could be read only in part: shop/half.py")
+        assert ran.code == 0
+
     def test_doctor_on_a_sound_folder(self, noted):
         noted("list")
         ran = noted("doctor", "--json")

@@ -10,7 +10,7 @@ from mnemolens.codegraph.document import Document
 from mnemolens.codegraph.languages import language_named
 from mnemolens.core.symbols import Position
 from mnemolens.core.text import TextChange
-from mnemolens.engine.doctor import examine
+from mnemolens.engine.doctor import read_in_part
 from mnemolens.engine.status import status_of
 from mutations import Typing
 
@@ -86,10 +86,10 @@ def test_a_rename_of_case_only_leaves_one_of_the_two(tmp_path, indexed):
 
 def test_doctor_names_files_that_are_read_only_in_part(indexed):
     folder = indexed({f"half{at}.py": b"def f():\n    pass\ndef half%d(:\n" % at for at in range(7)})
-    found = examine(folder.workspace.layout, {}, folder.clock)
-    [told] = [finding for finding in found if finding.part == "code"]
+    [told] = read_in_part(status_of(folder.workspace))
     named = "half0.py, half1.py, half2.py, half3.py, half4.py"
     assert (told.level, told.text) == ("note", f"7 files could be read only in part: {named} and 2 more")
+    assert told.part == "code"
 
 
 BROKEN = """\

@@ -345,7 +345,7 @@ async def test_status(ready, repository):
     [folder] = status["folders"]
     assert set(folder) == {
         "root", "files", "symbols", "memories", "verdicts", "skipped", "skippedTotal", "indexing", "graph",
-        "indexStopped", "restore", "meaning", "linksDue",
+        "indexStopped", "restore", "meaning", "linksDue", "partial", "partialTotal",
     }  # fmt: skip
     assert (folder["root"], folder["files"], folder["memories"]) == (str(repository), 2, 1)
     assert folder["verdicts"] == {"fresh": 1}

@@ -13,7 +13,7 @@ from mnemolens.cli.terminal import Screen, Span, counted, one_line, put_json
 from mnemolens.core.clock import SystemClock
 from mnemolens.core.errors import GraphUnavailable, MnemolensError
 from mnemolens.core.views import MemoryView
-from mnemolens.engine.doctor import Finding, examine
+from mnemolens.engine.doctor import Finding, examine, read_in_part
 from mnemolens.engine.json_form import folder_status, journal_status
 from mnemolens.engine.requests import ListRequest
 from mnemolens.engine.sessions import is_expired
@@ -49,12 +49,20 @@ def status(root: Path | None, *, as_json: bool) -> int:
             return 0
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(folder.verdicts.items()))
         skipped = f", {folder.skipped_total} left out" if folder.skipped_total else ""
+        partial = (
+            f", {folder.partial_total} read only in part (see `mnemolens doctor`)"
+            if folder.partial_total
+            else ""
+        )
         unread = f", {journal.skipped} lines skipped (see `mnemolens doctor`)" if journal.skipped else ""
         reason = f": {folder.graph.reason}" if folder.graph.reason else ""
         rows = [
             ("version", __version__),
             ("folder", folder.root),
-            ("code", f"{counted(folder.files, 'file')}, {counted(folder.symbols, 'symbol')}{skipped}"),
+            (
+                "code",
+                f"{counted(folder.files, 'file')}, {counted(folder.symbols, 'symbol')}{skipped}{partial}",
+            ),
             ("memories", f"{folder.memories}" + (f" ({verdicts})" if verdicts else "")),
             (
                 "journal",
@@ -112,6 +120,7 @@ def doctor(root: Path | None, *, as_json: bool) -> int:
         memories = {view.memory.id: view.memory for view in _all(workspace)}
         findings = list(examine(workspace.layout, memories, SystemClock()))
         findings.append(_graph(workspace))
+        findings += read_in_part(status_of(workspace))  # after the graph, for which all code was read
     troubled = any(finding.level == "trouble" for finding in findings)
     if as_json:
         rows = [{"part": one.part, "level": one.level, "text": one.text} for one in findings]

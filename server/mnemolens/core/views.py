@@ -448,6 +448,7 @@ class FolderStatus(NamedTuple):
 
     Attributes:
         links_due: memories that still have the links of earlier rules.
+        partial: files with a syntax error, or with syntax that the grammar does not know; not all by name.
     """
 
     root: str
@@ -461,6 +462,8 @@ class FolderStatus(NamedTuple):
     graph: GraphState
     meaning: MeaningState = MeaningState("off", None, 0, 0, None)
     links_due: int = 0
+    partial: tuple[str, ...] = ()
+    partial_total: int = 0
 
 
 class JournalStatus(NamedTuple):

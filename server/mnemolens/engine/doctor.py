@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from mnemolens.codegraph.extract import EXTRACTOR_VERSION
-from mnemolens.codegraph.languages import language_of
 from mnemolens.core.clock import Clock
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Memory
+from mnemolens.core.views import FolderStatus
 from mnemolens.engine.opened import fields_of, file_name, parse
 from mnemolens.store.journal import Journal
 from mnemolens.store.layout import Layout
 from mnemolens.store.locks import locks_trusted
 from mnemolens.store.opened import OpenedFolder
-from mnemolens.store.symbols import Stamp, SymbolCache, SymbolsKey
+from mnemolens.store.symbols import SymbolCache
 
 Level = Literal["fine", "repaired", "note", "trouble"]
 
@@ -157,8 +156,7 @@ def _cache(layout: Layout, clock: Clock) -> Iterator[Finding]:
     cache = SymbolCache(file, clock)
     try:
         cache.check()
-        stamps = cache.get_stamps(os.fspath(layout.top))
-        broken = _partial(cache, stamps)
+        known = _counted(len(cache.get_stamps(os.fspath(layout.top))), "file")
     finally:
         cache.close()
     if cache.trouble is not None:
@@ -167,25 +165,16 @@ def _cache(layout: Layout, clock: Clock) -> Iterator[Finding]:
         yield Finding("cache", "repaired", f"{file} was damaged: set aside as {aside.name} and begun anew")
     else:
         size = file.stat().st_size / 2**20
-        known = _counted(len(stamps), "file")
         yield Finding("cache", "fine", f"{known} of this folder in {file} ({size:.1f} MB)")
-    if broken:
-        more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
-        text = (
-            f"{_counted(len(broken), 'file')} could be read only in part: {', '.join(broken[:_NAMED])}{more}"
-        )
+
+
+def read_in_part(status: FolderStatus) -> Iterator[Finding]:
+    """Files whose code is known only in part, by the code as it was just read."""
+    if status.partial_total:
+        named = ", ".join(status.partial[:_NAMED])
+        more = f" and {status.partial_total - _NAMED} more" if status.partial_total > _NAMED else ""
+        text = f"{_counted(status.partial_total, 'file')} could be read only in part: {named}{more}"
         yield Finding("code", "note", text)
-
-
-def _partial(cache: SymbolCache, stamps: Mapping[str, Stamp]) -> list[str]:
-    """Files with syntax errors (or with syntax that the grammar does not know), by what the cache has."""
-    keys = {
-        file: SymbolsKey(stamp.hash, language.name, EXTRACTOR_VERSION)
-        for file, stamp in stamps.items()
-        if (language := language_of(file)) is not None
-    }
-    found = cache.get_many(set(keys.values()))
-    return sorted(file for file, key in keys.items() if key in found and found[key].partial)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

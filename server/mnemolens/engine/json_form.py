@@ -235,6 +235,8 @@ def folder_status(status: FolderStatus) -> Json:
         "verdicts": status.verdicts,
         "skipped": [{"file": skipped.file, "reason": skipped.reason} for skipped in status.skipped],
         "skippedTotal": status.skipped_total,
+        "partial": list(status.partial),
+        "partialTotal": status.partial_total,
         "linksDue": status.links_due,
         "indexing": None if indexing is None else {"done": indexing.done, "total": indexing.total},
         "graph": {

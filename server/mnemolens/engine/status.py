@@ -8,7 +8,7 @@ from mnemolens.engine.sessions import is_expired
 if TYPE_CHECKING:
     from mnemolens.engine.workspace import Workspace
 
-MAX_SKIPPED = 100
+MAX_SKIPPED = MAX_PARTIAL = 100
 
 
 def status_of(workspace: "Workspace") -> FolderStatus:
@@ -21,10 +21,12 @@ def status_of(workspace: "Workspace") -> FolderStatus:
             verdict = workspace.links.verdict_of(memory_id)
             verdicts[verdict] = verdicts.get(verdict, 0) + 1
     skipped = workspace.sources.indexer.skipped
+    index = workspace.code.index
+    partial = sorted(file for file in index.files() if (read := index.get(file)) is not None and read.partial)
     return FolderStatus(
         root=str(workspace.layout.opened),
-        files=len(workspace.code.index),
-        symbols=workspace.code.index.symbol_count,
+        files=len(index),
+        symbols=index.symbol_count,
         memories=sum(verdicts.values()),
         verdicts=verdicts,
         skipped=tuple(SkippedFile(one.file, one.reason) for one in skipped[:MAX_SKIPPED]),
@@ -33,6 +35,8 @@ def status_of(workspace: "Workspace") -> FolderStatus:
         graph=workspace.graph.state,
         meaning=workspace.embedding.state,
         links_due=workspace.relinking.left,
+        partial=tuple(partial[:MAX_PARTIAL]),
+        partial_total=len(partial),
     )
 
 
