@@ -28,6 +28,7 @@ from mnemolens.engine.links import Links
 from mnemolens.engine.requests import RecallRequest
 from mnemolens.engine.searching import Searching
 from mnemolens.engine.show import Show, truth_of
+from mnemolens.engine.topics import Topics
 from mnemolens.ranking.order import after_successors, rank
 from mnemolens.ranking.packing import Item, Shares, pack
 from mnemolens.search.fusion import fused
@@ -64,6 +65,7 @@ class Recall:
         show: Show,
         focus: Focus,
         searching: Searching,
+        topics: Topics,
     ) -> None:
         self._settings = settings
         self._code = code
@@ -72,6 +74,7 @@ class Recall:
         self._links = links
         self._show = show
         self._focus = focus
+        self._topics = topics
 
     def matching(self, query: str) -> set[str]:
         """The memories that hold any word of the query, or one like it."""
@@ -171,6 +174,10 @@ class Recall:
             known = reasons.get(memory_id)
             if known is None or (reason.tier, -reason.relevance) < (known.tier, -known.relevance):
                 reasons[memory_id] = reason
+        if key is not None and not query.text:
+            for topic in self._topics.of(key):
+                said = f"speaks of {_list(topic.words)}, as this does"
+                reasons.setdefault(topic.memory_id, _Reason(_AROUND, topic.relevance, (said,)))
         before = self._focus.primed() if query.text else {}
         for memory_id, relevance, said in self._by_words(query, meaning, before):
             near = reasons.get(memory_id)

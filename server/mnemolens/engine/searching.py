@@ -211,8 +211,12 @@ class Searching:
 
     def whole(self, query: Query) -> float:
         """What a memory would score that were nothing but the words of the query."""
+        return self.whole_of(query.wanted()[0])
+
+    def whole_of(self, wanted: Sequence[Wanted]) -> float:
+        """The same of what is wanted."""
         self.catch_up()
-        return self._index.whole(query.wanted()[0])
+        return self._index.whole(wanted)
 
     def nearest(
         self, wanted: Sequence[Wanted], limit: int, accept: Callable[[str], bool]

@@ -54,6 +54,7 @@ from mnemolens.engine.sessions import Sessions
 from mnemolens.engine.show import Show
 from mnemolens.engine.sources import Sources
 from mnemolens.engine.suggestions import Suggestions
+from mnemolens.engine.topics import Topics
 from mnemolens.engine.write import Write
 from mnemolens.engine.writing import Writing
 from mnemolens.linking import Rule
@@ -165,7 +166,8 @@ class Workspace:
         self.lenses = Lenses(now_set, state, links, code, show)
         self.hints = Hints(now_set, state, links, code, show, self.reminders)
         self.actions = Actions(now_set, state, links, code, show, self.reminders)
-        self.recall = Recall(now_set, state, links, code, show, self.focus, self.searching)
+        topics = Topics(state, links, code, self.searching)
+        self.recall = Recall(now_set, state, links, code, show, self.focus, self.searching, topics)
         self.listing = Listing(state, links, show, code, self.searching)
         self.around = Around(code, state, links, show)
         self.suggestions = Suggestions(state, links, show, code, self.searching)

@@ -427,7 +427,12 @@ class MergedState:
 
     def weighted_edges(self) -> Iterator[tuple[str, str, float]]:
         """Source, target and weight of every edge, each once, in no order; for a look at all of them."""
-        for key in self._edges:
+        nothing_dead = not self._purged and not self._node_drops
+        for key, edge in self._edges.items():
+            if nothing_dead and not edge.together:  # as most are: what was written last is what it weighs
+                if edge.written is not None and edge.written[_VALUE] is not None:
+                    yield key.source, key.target, edge.written[_VALUE].weight
+                continue
             weighed = self._weigh(key)
             if weighed is not None:
                 yield key.source, key.target, weighed[0]

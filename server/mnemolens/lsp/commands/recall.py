@@ -42,6 +42,7 @@ async def context(call: Call, arguments: ContextArguments) -> Json:
     """What to know at a place, as Markdown for an agent; counts as an access only where that is asked for."""
     at = call.at(arguments)
     file, budget = require_file(at), arguments.token_budget
+    await at.workspace.searching.catch_up_slowly()
     found = context_at(at.workspace, file, at.position, budget, call.ls.now())
     if arguments.record:
         await _record(call, at, found.memories, found.on_their_own)
