@@ -261,6 +261,28 @@ def test_a_name_that_was_given_to_another_class_does_not_keep_its_members():
     assert (match.new.id, match.sure) == ("main.py::OldOrder.charge", False)
 
 
+def test_what_a_function_did_is_followed_into_another_file_too():
+    shell = """
+def charge(order, provider):
+    for attempt in range(3):
+        answer = collect(order, provider)
+        log.info("charged", attempt, order.number, answer.receipt, provider.name)
+    return report(order.number, answer)
+"""
+    after = f"#- /new/pay.py\n{shell}{EDITED.replace('def charge', 'def collect')}{INVOICE}{STOCK}"
+    match = followed(f"#- /old/pay.py\n{CHARGE}{INVOICE}{STOCK}", after)["old/pay.py::charge"]
+    assert (told(match), match.sure) == (("moved", "new/pay.py::collect"), False)
+
+
+def test_of_equal_definitions_of_one_name_each_goes_to_the_nearest():
+    same = "def setup():\n    store = use_store()\n    return store\n"
+    other = "def setup():\n    return {number}\n"
+    before = "".join([other.format(number=1), other.format(number=2), same])
+    after = "".join([same, other.format(number=1), other.format(number=2), same])
+    found = followed(before, after)
+    assert told(found["main.py::setup#2"]) == ("kept", "main.py::setup#3")
+
+
 def test_a_short_body_alone_says_nothing():
     found = followed(files(a="def on(self): return self.x\n"), files(b="def lit(self): return self.x\n"))
     assert told(found["a.py::on"]) == ("lost", None)

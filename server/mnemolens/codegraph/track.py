@@ -181,8 +181,8 @@ class _Tracking:
             for old in olds:
                 same = [new for new in news if old.key not in self.found and alike(old, new)]
                 same = [new for new in same if self.fits(old, new)]
-                if same:
-                    self.stay(old, next((new for new in same if new.key == old.key), same[0]))
+                if same:  # more often something was put before it than taken away
+                    self.stay(old, min(same, key=lambda new: _steps(old.key.ordinal, new.key.ordinal)))
         pairs = [
             (self.likeness(old, new) or 0.0, old.key == new.key, old, new)
             for old in olds[:_MANY]
@@ -206,27 +206,34 @@ class _Tracking:
             self.hollow[old.key] = new, likeness
 
     def by_call(self) -> None:
-        """Each that was made a shell, or whose name was given to another: what it did is in a new definition.
-
-        That is one that the old key's one calls, or one of the same name in another class of the file.
-        """
+        """Each that was made a shell, or whose name was given to another: what it did is elsewhere now."""
         for key, (shell, likeness) in sorted(self.hollow.items()):
-            old, calls = self.old[key], shell.calls()
-            if old.key in self.found and self.found[key][0] != shell:
+            if key in self.found and self.found[key][0] != shell:
                 continue
-            inside = [
-                (worth, new)
-                for name in sorted({*calls, key.name})
-                for new in self.pool.named(name)
-                if name in calls or new.key.file == key.file
-                if new.key not in self.old and self.fits(old, new)
-                if (worth := self.likeness(old, new) or 0.0) >= max(INSIDE, likeness + CLEARLY)
-            ]
-            if inside:
-                worth, new = max(inside, key=lambda pair: (pair[0], pair[1].key))
+            inside = self.inside(self.old[key], shell, likeness)
+            if inside is not None:
                 if key in self.found:
                     del self.taken[self.found[key][0].key]
-                self.take(old, new, "similar", min(worth, MOVED_INSIDE))
+                self.take(self.old[key], *inside)
+
+    def inside(self, old: Known, shell: Known, likeness: float) -> tuple[Known, Stage, float] | None:
+        """A new definition with the text of an old one whose name a shell has, which has less of it.
+
+        That is one that the shell calls, or one of the same name in another class of the file.
+        """
+        calls = shell.calls()
+        found = [
+            (worth, new)
+            for name in sorted({*calls, old.key.name})
+            for new in self.pool.named(name)
+            if name in calls or new.key.file == shell.key.file
+            if new.key not in self.old and self.fits(old, new)
+            if (worth := self.likeness(old, new) or 0.0) >= max(INSIDE, likeness + CLEARLY)
+        ]
+        if not found:
+            return None
+        worth, new = max(found, key=lambda pair: (pair[0], pair[1].key))
+        return new, "similar", min(worth, MOVED_INSIDE)
 
     def by_hash(self, stage: Stage) -> None:
         """Each whose text stands elsewhere, unless several are equally near."""
@@ -288,7 +295,8 @@ class _Tracking:
         if likeness is None:
             self.take(old, new, "parent", SURE)
         elif likeness >= UNLIKE or max(old.token_count, new.token_count) <= LONG:
-            self.take(old, new, "parent", SURE + 0.2 * likeness)
+            inside = self.inside(old, new, likeness) if likeness < HOLLOW else None
+            self.take(old, *(inside or (new, "parent", SURE + 0.2 * likeness)))
 
     def with_members(self, old: Known, votes: Counter[Place] | None) -> None:
         """A class or file that most of its members have gone to."""
@@ -523,6 +531,11 @@ def _same_full(old: Known, new: Known) -> bool:
 
 def _same_body(old: Known, new: Known) -> bool:
     return bool(new.body_hash) and new.body_hash in {old.body_hash, *old.other_hashes}
+
+
+def _steps(old: int, new: int) -> tuple[int, int]:
+    """How far one ordinal is from another; of two that are as far the later one is nearer."""
+    return abs(new - old), old - new
 
 
 def _same_sort(old: Known, new: Known) -> bool:
