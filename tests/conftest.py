@@ -1,8 +1,41 @@
-"""Every test runs apart from the user's own cache, settings and git configuration."""
+"""Every test runs apart from the user's own cache, settings and git configuration; if asked, without kuzu."""
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
+
+from warm import WarmServers
+
+WITHOUT_KUZU = Path(__file__).parent / "data" / "without_kuzu"
+
+DEAREST_FIRST = ("lsp", "mcp", "api", "store", "engine", "cli")
+"""Folders whose files take long: begun last, one would keep one worker busy when the others are done."""
+
+
+def _rank(path):
+    folder = path.parent.name
+    return DEAREST_FIRST.index(folder) if folder in DEAREST_FIRST else len(DEAREST_FIRST)
+
+
+def pytest_addoption(parser):
+    words = "as where kuzu can't be imported, in other processes too; tests about the graph are left out"
+    parser.addoption("--without-kuzu", action="store_true", help=words)
+
+
+def pytest_configure(config):
+    if config.getoption("--without-kuzu"):
+        sys.modules["kuzu"] = None
+        paths = [str(WITHOUT_KUZU), os.environ.get("PYTHONPATH")]
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+
+
+def pytest_collection_modifyitems(config, items):
+    items.sort(key=lambda item: _rank(item.path))
+    if config.getoption("--without-kuzu"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("graph")])
+        items[:] = [item for item in items if not item.get_closest_marker("graph")]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -15,6 +48,7 @@ def apart(tmp_path_factory):
         "GIT_CONFIG_NOSYSTEM": "1",
     }
     before = {name: value for name, value in os.environ.items() if name.startswith(("MNEMOLENS_", "GIT_"))}
+    before |= {name: os.environ[name] for name in ("COLUMNS", "LINES") if name in os.environ}
     for name in before:
         del os.environ[name]
     os.environ.update(own)
@@ -22,3 +56,11 @@ def apart(tmp_path_factory):
     for name in own:
         del os.environ[name]
     os.environ.update(before)
+
+
+@pytest.fixture(scope="session")
+def warm():
+    """Starts servers in which the program is imported already."""
+    servers = WarmServers()
+    yield servers
+    servers.close()

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from pytest_lsp.protocol import LanguageClientProtocol
 from mnemolens.lsp.uris import uri_of_path
 
 PATIENCE = 15.0
+SERVE = (sys.executable, "-W", "error", "-m", "mnemolens", "serve")
 
 BILLING = '''"""Billing."""
 
@@ -76,11 +77,12 @@ class TestClient(LanguageClient):
 
 
 class Editor:
-    """One editor with a server of its own; helpers in an editor's terms."""
+    """One editor with a server of its own, which `command` starts; helpers in an editor's terms."""
 
-    def __init__(self, client: TestClient, kind: str) -> None:
+    def __init__(self, client: TestClient, kind: str, command: Sequence[str] = SERVE) -> None:
         self.client = client
         self.kind = kind
+        self.command = command
         self.result: types.InitializeResult
         self._versions: dict[str, int] = {}
 
@@ -95,7 +97,7 @@ class Editor:
         root_uri: str | None = None,
     ) -> "Editor":
         env = {**os.environ, **(environment or {})}
-        await self.client.start_io(sys.executable, "-W", "error", "-m", "mnemolens", "serve", env=env)
+        await self.client.start_io(*self.command, env=env)
         caps = client_capabilities(self.kind)
         if encodings is not None:
             assert caps.general is not None

@@ -10,15 +10,16 @@ import pytest_asyncio
 pytest.register_assert_rewrite("editors")
 
 from editors import PATIENCE, Editor, TestClient, make_repository  # noqa: E402  after the rewriting is asked for
+from warm import WarmServers  # noqa: E402
 
 
 @pytest_asyncio.fixture
-async def editors() -> AsyncIterator[Callable[..., Editor]]:
+async def editors(warm: WarmServers) -> AsyncIterator[Callable[..., Editor]]:
     """Makes editors; each one's server is shut down at the end, and its messages are looked through."""
     made: list[Editor] = []
 
     def make(kind: str = "visual-studio-code") -> Editor:
-        editor = Editor(TestClient(), kind)
+        editor = Editor(TestClient(), kind, warm.command("serve"))
         made.append(editor)
         return editor
 

@@ -3,7 +3,7 @@
 import pytest
 from pygls.exceptions import JsonRpcException
 
-from editors import uri
+from editors import SERVE, uri
 
 SHAPES = """import abc
 
@@ -183,6 +183,7 @@ class TestWithoutKuzu:
         (tmp_path / "blocked").mkdir()
         (tmp_path / "blocked" / name).write_text(text)
         editor = editors("neovim")
+        editor.command = SERVE  # what is imported is what this is about
         await editor.start(repository, environment={"PYTHONPATH": str(tmp_path / "blocked")})
         await editor.indexed(files=2)
         return editor, reason
