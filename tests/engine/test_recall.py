@@ -338,3 +338,31 @@ def test_what_is_recorded_counts_as_used(notes):
     notes.workspace.journaling.access_sync([found.view.memory.id], notes.now)
     [again] = recalled(notes, "refunds").memories
     assert again.view.memory.access_count == 1
+
+
+def test_what_is_not_looked_at_could_not_have_been_among_the_best(folder, monkeypatch):
+    for number in range(12):
+        # The more often a note holds the word, the more relevant it is, and the less it weighs.
+        folder.remember(f"note {number} " + "retry " * (number + 1), importance=1 - number / 12)
+    request = RecallRequest("retry", limit=3)
+    everything = folder.workspace.recall.recall(request, folder.now)
+    monkeypatch.setattr("mnemolens.engine.recall._ENOUGH", 1)
+    first = folder.workspace.recall.recall(request, folder.now)
+    assert [one.view.memory.id for one in first.memories] == [
+        one.view.memory.id for one in everything.memories
+    ]
+    assert len(first.memories) == 3
+
+
+def test_the_total_follows_what_is_stored_forgotten_and_expired(folder):
+    def total(now=None):
+        return folder.workspace.recall.recall(RecallRequest("x"), now or folder.now).stats.total_memories
+
+    assert total() == 0
+    one = folder.remember("one")
+    folder.remember("two", expires_at=folder.later(hours=1))
+    assert (total(), total(folder.later(hours=2))) == (2, 1)
+    folder.commit(folder.workspace.writing.forget(one, folder.now))
+    assert total() == 1
+    folder.commit(folder.workspace.writing.restore(one, folder.now))
+    assert total() == 2

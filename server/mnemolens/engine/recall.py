@@ -5,9 +5,11 @@ truth are `ranking`'s, places are `links.py`'s. Reading never writes: whoever as
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from heapq import nlargest
+from typing import Literal
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Layer, Memory
@@ -27,6 +29,7 @@ from mnemolens.engine.focus import Focus, code
 from mnemolens.engine.links import Links
 from mnemolens.engine.requests import RecallRequest
 from mnemolens.engine.searching import Searching
+from mnemolens.engine.sessions import is_expired
 from mnemolens.engine.show import Show, truth_of
 from mnemolens.engine.topics import Topics
 from mnemolens.ranking.order import after_successors, rank
@@ -39,18 +42,29 @@ LAYERS: tuple[Layer, ...] = ("core", "active", "long_term", "archive")
 MAX_LIMIT = 1_000
 
 _OWN, _AROUND, _FOUND = range(3)
+_MOST_FOUND = 2_000
+"""Memories found by words that are looked at."""
+_ENOUGH = 300
+"""Of these, that are ranked whatever the others may be: they fill any budget."""
 _VISITED = "near where you were before"
 
 
 @dataclass(frozen=True, slots=True)
 class _Reason:
-    """Why a memory is considered: how near it is, how relevant, and that in words."""
+    """Why a memory is considered: how near it is, how relevant, and that in words.
+
+    Attributes:
+        found: by which search; told in words only of what is ranked, as that costs more than the search.
+        like: words of the query that it holds something like.
+    """
 
     tier: int
     relevance: float
     why: tuple[str, ...]
     path: tuple[PlaceView, ...] = ()
     only_together: bool = False
+    found: Literal["", "words", "meaning"] = ""
+    like: tuple[str, ...] = ()
 
 
 class Recall:
@@ -75,6 +89,10 @@ class Recall:
         self._show = show
         self._focus = focus
         self._topics = topics
+        self._present: dict[str, None] | None = (
+            None  # what is neither forgotten nor gone, once it was asked for
+        )
+        self._ends: dict[str, datetime] = {}  # of what expires
 
     def matching(self, query: str) -> set[str]:
         """The memories that hold any word of the query, or one like it."""
@@ -105,28 +123,25 @@ class Recall:
         token_budget = settings.budget.total if request.token_budget is None else request.token_budget
         _check(token_budget, request.limit, request.layers)
         query = read_query(request.query or "")
-        reasons = self._reasons(query, key, meaning or {})
-        wanted = (
-            *self._searching.filter(query.filters, now),
-            *self._searching.filter(request.filters, now),
-        )
+        accepts = self._accepting(query, request, now)
+        reasons = self._reasons(query, key, meaning or {}, accepts)
+        held = self._searching.holding_which(query)
         ranked: list[tuple[int, RankedMemory]] = []
-        total = 0
-        for memory in self._all():
-            if (memory.expires_at is not None and memory.expires_at <= now) or self._show.hides(memory):
+        best: list[float] = []
+        for memory_id, reason in sorted(reasons.items(), key=lambda item: (item[1].tier, -item[1].relevance)):
+            memory = self._state.memory(memory_id)
+            if memory is None or not accepts(memory_id):
                 continue
-            total += 1
-            reason = reasons.get(memory.id)
-            if reason is None or not _is_of(memory, request.session_id, request.agent_id):
-                continue
-            if not all(fits(memory) for fits in wanted):
-                continue
-            found = self._rank(memory, reason, now)
+            if len(best) >= _ENOUGH and nlargest(request.limit, best)[-1] >= reason.relevance:
+                break  # nothing is ranked above its relevance
+            found = self._rank(memory, reason, now, query, held)
             if found.view.weight < settings.decay.min_weight or (
                 request.layers and found.view.layer not in request.layers
             ):
                 continue
             ranked.append((reason.tier, found))
+            if reason.tier == _FOUND:
+                best.append(found.score)
         ranked.sort(key=lambda item: (item[0], -item[1].score, item[1].view.memory.id))
         ordered = after_successors(
             (found for _, found in ranked), lambda one: one.view.memory.id, lambda one: one.view.successors
@@ -136,8 +151,55 @@ class Recall:
         if key is not None:
             self._focus.visit(key)
         return RecallView(
-            kept, _stats((request.query or "").strip(), total, kept, (time.perf_counter() - begun) * 1000)
+            kept,
+            _stats(
+                (request.query or "").strip(), self._count(now), kept, (time.perf_counter() - begun) * 1000
+            ),
         )
+
+    def _accepting(self, query: Query, request: RecallRequest, now: datetime) -> Callable[[str], bool]:
+        """Whether a memory, by its id, is there, and what is asked for."""
+        wanted = (
+            *self._searching.filter(query.filters, now),
+            *self._searching.filter(request.filters, now),
+        )
+
+        def accepts(memory_id: str) -> bool:
+            memory = self._state.memory(memory_id)
+            return (
+                memory is not None
+                and memory.status != "forgotten"
+                and not is_expired(memory, now)
+                and not self._show.hides(memory)
+                and _is_of(memory, request.session_id, request.agent_id)
+                and all(fits(memory) for fits in wanted)
+            )
+
+        return accepts
+
+    def note(self, memory_ids: Iterable[str]) -> None:
+        """These memories are new, may have changed, or are gone."""
+        if self._present is not None:
+            self._present_again(memory_ids, self._present)
+
+    def _count(self, now: datetime) -> int:
+        """How many memories there are in all."""
+        if self._show.hides_some:
+            return sum(not (is_expired(memory, now) or self._show.hides(memory)) for memory in self._all())
+        if self._present is None:
+            self._present = {}
+            self._present_again(self._state.memories(), self._present)
+        return len(self._present) - sum(end <= now for end in self._ends.values())
+
+    def _present_again(self, memory_ids: Iterable[str], present: dict[str, None]) -> None:
+        for memory_id in memory_ids:
+            memory = self._state.memory(memory_id)
+            present.pop(memory_id, None)
+            self._ends.pop(memory_id, None)
+            if memory is not None and memory.status != "forgotten":
+                present[memory_id] = None
+                if memory.expires_at is not None:
+                    self._ends[memory_id] = memory.expires_at
 
     def _all(self) -> Iterator[Memory]:
         for memory_id in self._state.memories():
@@ -145,7 +207,14 @@ class Recall:
             if memory is not None and memory.status != "forgotten":
                 yield memory
 
-    def _rank(self, memory: Memory, reason: _Reason, now: datetime) -> RankedMemory:
+    def _rank(
+        self,
+        memory: Memory,
+        reason: _Reason,
+        now: datetime,
+        query: Query,
+        held: Callable[[str], tuple[str, ...]],
+    ) -> RankedMemory:
         view = self._show.memory(memory, now)
         believed = truth_of(view)
         origin = () if view.from_branch is None else (origin_words(view.from_branch),)
@@ -156,19 +225,45 @@ class Recall:
             activation=reason.relevance,
             truth=believed,
             own=reason.tier == _OWN,
-            why=(*reason.why, *used, *origin, *(relation.words for relation in view.relations)),
+            why=(
+                *self._words(memory, reason, query, held),
+                *used,
+                *origin,
+                *(relation.words for relation in view.relations),
+            ),
             path=reason.path,
             only_together=reason.only_together,
         )
 
     # Why --------------------------------------------------------------------------------------------------
 
+    def _words(
+        self, memory: Memory, reason: _Reason, query: Query, held: Callable[[str], tuple[str, ...]]
+    ) -> tuple[str, ...]:
+        """The reason in words."""
+        said: tuple[str, ...] = ()
+        if reason.found == "words":
+            words = held(memory.id)
+            if words or query.phrases:
+                said = (f"mentions {_list(words or query.phrases)}",)
+            else:
+                said = (f"mentions something like {_list(reason.like)}",)
+        elif reason.found:
+            said = ("close in meaning",)
+        if reason.tier != _FOUND:
+            return (*reason.why, *said)
+        return (*said, *self._where(memory), *reason.why)
+
     def _reasons(
-        self, query: Query, key: SymbolKey | None, meaning: Mapping[str, float]
+        self,
+        query: Query,
+        key: SymbolKey | None,
+        meaning: Mapping[str, float],
+        accepts: Callable[[str], bool],
     ) -> dict[str, _Reason]:
         """For each memory that is considered the strongest reason, with the words of all."""
         if key is None and not query.text:
-            return {memory.id: _Reason(_FOUND, 1.0, self._where(memory)) for memory in self._all()}
+            return {memory.id: _Reason(_FOUND, 1.0, ()) for memory in self._all()}
         reasons: dict[str, _Reason] = {}
         for memory_id, reason in self._by_place(key) if key is not None else ():
             known = reasons.get(memory_id)
@@ -179,43 +274,45 @@ class Recall:
                 said = f"speaks of {_list(topic.words)}, as this does"
                 reasons.setdefault(topic.memory_id, _Reason(_AROUND, topic.relevance, (said,)))
         before = self._focus.primed() if query.text else {}
-        for memory_id, relevance, said in self._by_words(query, meaning, before):
+        for memory_id, reason in self._by_words(query, meaning, before, accepts):
             near = reasons.get(memory_id)
-            if near is not None:
-                reasons[memory_id] = replace(near, why=(*near.why, said), only_together=False)
-            elif (memory := self._state.memory(memory_id)) is not None:
-                visited = (_VISITED,) if memory_id in before else ()
-                reasons[memory_id] = _Reason(_FOUND, relevance, (said, *self._where(memory), *visited))
+            reasons[memory_id] = (
+                reason
+                if near is None
+                else replace(near, found=reason.found, like=reason.like, only_together=False)
+            )
         return reasons
 
     def _by_words(
-        self, query: Query, meaning: Mapping[str, float], before: Mapping[str, Lit]
-    ) -> Iterator[tuple[str, float, str]]:
-        """(memory id, relevance from 0 to 1, the best one's; why) of what the query finds.
+        self,
+        query: Query,
+        meaning: Mapping[str, float],
+        before: Mapping[str, Lit],
+        accepts: Callable[[str], bool],
+    ) -> Iterator[tuple[str, _Reason]]:
+        """What the query finds; the best one's relevance is 1.
 
         Args:
             query: what is looked for.
             meaning: as for `recall`.
             before: what is lit where somebody was before; of what is found that counts a little more.
+            accepts: what may be found by words.
         """
-        exact = {hit.memory_id: hit for hit in self._searching.find(query)}
-        alike = {hit.memory_id: hit for hit in self._searching.find(query, loose=True)}
-        scores = {memory_id: hit.score for memory_id, hit in alike.items()}
+        hits = self._searching.find(query, loose=True, limit=_MOST_FOUND, accept=accepts)
+        scores = {hit.memory_id: hit.score for hit in hits}
+        like = {hit.memory_id: hit.words for hit in hits}
         if meaning:
             scores = fused(scores, meaning, whole=self._searching.whole(query))
         for memory_id in scores.keys() & before.keys():
             scores[memory_id] *= 1 + before[memory_id].activation
         best = max(scores.values(), default=0.0) or 1.0
         for memory_id, score in scores.items():
-            if memory_id in exact and exact[memory_id].words:
-                said = f"mentions {_list(exact[memory_id].words)}"
-            elif memory_id in exact:
-                said = f"mentions {_list(query.phrases)}"
-            elif memory_id in alike:
-                said = f"mentions something like {_list(alike[memory_id].words)}"
-            else:
-                said = "close in meaning"
-            yield memory_id, score / best, said
+            visited = (_VISITED,) if memory_id in before else ()
+            found: Literal["words", "meaning"] = "words" if memory_id in like else "meaning"
+            yield (
+                memory_id,
+                _Reason(_FOUND, score / best, visited, found=found, like=like.get(memory_id, ())),
+            )
 
     def _by_place(self, key: SymbolKey) -> Iterator[tuple[str, _Reason]]:
         for lit in self._focus.lit(key).values():

@@ -209,6 +209,20 @@ class Searching:
         )
         return [Hit(one.key, one.score, _words(query, numbers, one.matched)) for one in found]
 
+    def holding_which(self, query: Query) -> Callable[[str], tuple[str, ...]]:
+        """Tells which words of the query a memory holds, as it is spelt there or nearly so."""
+        wanted, numbers = query.wanted()
+        terms = [tuple(self._index.meanings(one)) for one in wanted]
+
+        def held(memory_id: str) -> tuple[str, ...]:
+            matched = 0
+            for at, meant in enumerate(terms):
+                if any(self._index.holds(memory_id, term) for term in meant):
+                    matched |= 1 << at
+            return _words(query, numbers, matched)
+
+        return held
+
     def whole(self, query: Query) -> float:
         """What a memory would score that were nothing but the words of the query."""
         return self.whole_of(query.wanted()[0])

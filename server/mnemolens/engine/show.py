@@ -86,6 +86,11 @@ class Show:
         relations = self.standing.of(memory.id, now)
         return MemoryView(memory, value, layer_of(value, self.decay), verdict, from_branch, relations)
 
+    @property
+    def hides_some(self) -> bool:
+        """Whether the settings ask to leave any memories out."""
+        return self.branches is not None and self.branches.mode == "hide"
+
     def hides(self, memory: Memory) -> bool:
         """Whether the settings ask to leave the memory out where memories show up unasked."""
         return self.branches is not None and self.branches.hides(memory)

@@ -182,6 +182,7 @@ class Workspace:
         self.journaling.listeners = (
             self.writing.note_content,
             self.listing.note,
+            self.recall.note,
             self.embedding.note,
             self._branches.note,
             self.reminders.note,

@@ -223,6 +223,16 @@ class WordIndex(Generic[K]):
         known = {term: number for term in terms if (number := self._count(term))}
         return nsmallest(count, known, key=lambda term: (known[term], term))
 
+    def holds(self, key: K, term: str) -> bool:
+        """Whether the document holds the term."""
+        postings, slot = self._postings.get(term), self._slot_of.get(key)
+        if postings is None or slot is None:
+            return False
+        if isinstance(postings, int):
+            return postings >> _IMPACT_BITS == slot
+        at = bisect_left(postings, slot << _IMPACT_BITS)
+        return at < len(postings) and postings[at] >> _IMPACT_BITS == slot
+
     def whole(self, wanted: Iterable[Wanted]) -> float:
         """What a document would score that were nothing but what is needed, known words or not."""
         return sum(one.weight * self._rarity(self._count(one.term)) for one in wanted if one.needed)
