@@ -415,3 +415,9 @@ def test_other_bad_arguments(tmp_path):
     with pytest.raises(InvalidArgument, match="token_budget"):
         manager.retrieve(1.5)
     assert manager.retrieve(0) == []
+
+
+def test_a_memory_larger_than_any_budget_is_passed_over():
+    vast, small = trace(1, token_count=10**30), trace(2, token_count=5)
+    assert manager_of(vast, small).retrieve(50_000) == [small]
+    assert manager_of(vast, small).retrieve(10**31) == [vast, small]

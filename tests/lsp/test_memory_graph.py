@@ -1,7 +1,13 @@
 """Contradictions, clusters, and what counts as use, over the wire."""
 
+import math
+
 import pytest
 from lsprotocol import types
+
+from editors import uri
+
+NAN, INF = math.nan, math.inf
 
 
 @pytest.fixture
@@ -78,6 +84,41 @@ async def test_what_counts_as_use(ready, repository):
     await ready.run("memory.access", {"ids": [b, c]})
     assert (await ready.run("memory.get", {"id": c}))["edges"] == [edge]
     assert (await ready.run("memory.get", {"id": d}))["edges"] == []
+
+
+async def test_what_is_wrong_is_named_and_nothing_is_written(ready, repository):
+    a, b = await remember(ready, "Never retry", "word " * 300)
+    place = {"uri": uri(repository / "billing.py"), "position": {"line": 3, "character": 5}}
+    before = sorted((path, path.read_bytes()) for path in repository.glob(".git/mnemolens/journal/*.jsonl"))
+    assert before
+    pair = {"id": a, "targetId": b}
+    wrong = [
+        *(("memory.link", {**pair, "weight": one}, "weight: ") for one in (-0.1, 1.1, "1", True, NAN, INF)),
+        ("memory.link", {**pair, "edgeType": "LIKES"}, "edgeType: "),
+        ("memory.link", {"id": a, "targetId": a}, "targetId: "),
+        ("memory.link", {"id": a, "targetId": "nobody"}, "targetId: "),
+        ("memory.link", {"id": "nobody", "targetId": b}, "id: "),
+        ("memory.unlink", {"id": a, "targetId": "nobody"}, "targetId: "),
+        ("memory.update", {"id": a, "importance": -0.1}, "importance: "),
+        ("memory.update", {"id": a, "importance": NAN}, "importance: "),
+        ("memory.capture", {"content": "x", "importance": INF}, "importance: "),
+        ("memory.capture", {"content": "x", "dueAt": "the day after"}, "dueAt: "),
+        ("memory.access", {"ids": [a, "nobody"]}, "nobody"),
+        ("recall", {"query": "retry", "tokenBudget": -1, "record": True}, "tokenBudget: "),
+        ("recall", {"query": "retry", "tokenBudget": 1.5}, "tokenBudget: "),
+        ("recall", {"query": "retry", "layers": ["deep"]}, "layers"),
+        ("recall", {"query": "retry", "limit": 0}, "limit: "),
+        ("context", {**place, "tokenBudget": -1, "record": True}, "tokenBudget: "),
+        ("conflicts", {"id": "nobody"}, "id: "),
+    ]
+    for command, arguments, says in wrong:
+        assert says in await ready.refusal(command, arguments), (command, arguments)
+    # A budget of nothing, and a memory that is larger than the budget, are no mistakes.
+    nothing = await ready.run("recall", {"query": "retry", "tokenBudget": 0, "record": True})
+    assert (nothing["memories"], nothing["stats"]["tokensUsed"]) == ([], 0)
+    assert (await ready.run("recall", {"query": "word", "tokenBudget": 50, "record": True}))["memories"] == []
+    assert (await ready.run("context", {**place, "tokenBudget": 0, "record": True}))["markdown"] == ""
+    assert before == sorted((path, path.read_bytes()) for path, _ in before)
 
 
 @pytest.mark.parametrize("answer", ["Forget", "Keep"])

@@ -8,7 +8,6 @@ import math
 import os
 import threading
 import time
-from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -217,13 +216,13 @@ class TimeDecayMemoryManager:
         """
         budget = number("token_budget", token_budget, 0)
         memories, weights = self._weighed(self._now(now))
-        # Columns of numbers: with one value for each of many memories, sorting these takes most of the time.
+        # Numbers instead of memories: an object for each of many would take most of the time.
         order = sorted(range(len(memories)), key=[one.id for one in memories].__getitem__)
         order.sort(key=weights.__getitem__, reverse=True)  # which keeps the order of equal ones
         fits = fitting_strictly if strict_layers else fitting
         floor = 0.0 if strict_layers else self._config["min_weight"]
         layers = self._layers(order, weights, floor)
-        tokens = array("q", [one.token_count for one in memories])
+        tokens = [one.token_count for one in memories]
         return [memories[number] for number in fits(layers, tokens, budget, self._shares)]
 
     def cleanup_candidates(self, now: float | None = None) -> list[MemoryTrace]:
