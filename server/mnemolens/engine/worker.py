@@ -22,6 +22,7 @@ from typing import IO, Any
 from mnemolens.codegraph.extract import extract
 from mnemolens.codegraph.languages import language_named, wheel_of
 from mnemolens.core.symbols import FileSymbols
+from mnemolens.store import frames
 from mnemolens.store.symbols import encode
 
 READY = "ready"
@@ -66,9 +67,7 @@ def write_frame(stream: IO[bytes], value: Any) -> None:
     Raises:
         OSError: the other side is gone.
     """
-    body = marshal.dumps(value)
-    stream.write(len(body).to_bytes(4, "big") + body)
-    stream.flush()
+    frames.write(stream, marshal.dumps(value))
 
 
 def read_frame(stream: IO[bytes]) -> Any:
@@ -77,14 +76,7 @@ def read_frame(stream: IO[bytes]) -> Any:
     Raises:
         EOFError: the other side is gone, perhaps in the middle of a frame.
     """
-    head = stream.read(4)
-    if len(head) < 4:
-        raise EOFError("the other side is gone")
-    length = int.from_bytes(head, "big")
-    body = stream.read(length)
-    if len(body) < length:
-        raise EOFError("the other side is gone")
-    return marshal.loads(body)  # noqa: S302 - from a process of our own
+    return marshal.loads(frames.read(stream))  # noqa: S302 - from a process of our own
 
 
 def main(arguments: list[str]) -> None:

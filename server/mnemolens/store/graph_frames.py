@@ -3,6 +3,8 @@
 import pickle
 from typing import IO, Any
 
+from mnemolens.store import frames
+
 
 class _Pieces:
     """Takes what the pickler makes, 64 kB at a time.
@@ -27,9 +29,7 @@ def write_frame(stream: IO[bytes], value: Any) -> None:
     """
     pieces = _Pieces()
     pickle.Pickler(pieces, pickle.HIGHEST_PROTOCOL).dump(value)
-    body = b"".join(pieces.written)
-    stream.write(len(body).to_bytes(4, "big") + body)
-    stream.flush()
+    frames.write(stream, b"".join(pieces.written))
 
 
 def read_frame(stream: IO[bytes]) -> Any:
@@ -38,11 +38,4 @@ def read_frame(stream: IO[bytes]) -> Any:
     Raises:
         EOFError: the other side is gone, perhaps in the middle of a frame.
     """
-    head = stream.read(4)
-    if len(head) < 4:
-        raise EOFError("the other side is gone")
-    length = int.from_bytes(head, "big")
-    body = stream.read(length)
-    if len(body) < length:
-        raise EOFError("the other side is gone")
-    return pickle.loads(body)  # noqa: S301 - from a process of our own, over a pipe
+    return pickle.loads(frames.read(stream))  # noqa: S301 - from a process of our own, over a pipe

@@ -4,13 +4,12 @@ Whoever holds the lock `<writer>.lock` alone appends to `<writer>.jsonl`. One th
 gathers the appends that wait, writes them in one go, fsyncs once, and only then resolves their futures.
 Nothing is created on disk before the first append. A purge rewrites the segment we hold and those that nobody
 holds; that of another process is rewritten by that process, when it hears of the purge. What events mean is
-`merge.py`'s; how segments are read is `segments.py`'s; which lines a purge takes out is `purge.py`'s.
+`merge.py`'s; how segments are read is `segments.py`'s, how one is made `held_segment.py`'s; which lines a
+purge takes out is `purge.py`'s.
 """
 
 import contextlib
 import os
-import secrets
-import string
 import threading
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from mnemolens.core.clock import Clock, HybridClock, is_reading
 from mnemolens.core.errors import StoreError
@@ -32,15 +31,19 @@ from mnemolens.core.events import (
     prepare,
 )
 from mnemolens.core.ids import new_ulid
+from mnemolens.store.held_segment import HeldSegment, make_folders, make_segment, open_segment
 from mnemolens.store.layout import OlderStore
 from mnemolens.store.locks import FileLock, LockUnavailable, locks_trusted
-from mnemolens.store.purge import Cleaned, clean_segment, holds_any, segments_in
+from mnemolens.store.purge import (
+    Cleaned,
+    clean_segment,
+    clean_unheld,
+    holds_any,
+    is_held,
+    may_hold,
+    segments_in,
+)
 from mnemolens.store.segments import Header, SegmentFolder, SkippedLine
-from mnemolens.store.whole import sync_folder
-
-_WRITER_CHARACTERS: Final = string.ascii_lowercase + string.digits
-_WRITER_LENGTH: Final = 10
-_APPEND: Final = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
 class JournalStats(NamedTuple):
@@ -95,39 +98,6 @@ class _Purge:
     future: Future[PurgeOutcome]
 
 
-@dataclass(slots=True)
-class _Held:
-    """The segment this process appends to; only the journal thread touches it.
-
-    Attributes:
-        size: where the next byte goes.
-        torn: the last line has no newline, ours after a failed write or that of a holder that was killed.
-        unsynced: something was written without fsync.
-    """
-
-    writer: str
-    path: Path
-    descriptor: int
-    lock: FileLock | None
-    size: int
-    torn: bool = False
-    unsynced: bool = False
-
-    def is_ours(self) -> bool:
-        """Whether the file is still there and nobody else wrote to it."""
-        opened = os.fstat(self.descriptor)
-        try:
-            return os.path.samestat(opened, self.path.stat()) and opened.st_size == self.size
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-
-    def release(self) -> None:
-        """Close the file and let go of the lock."""
-        os.close(self.descriptor)
-        if self.lock is not None:
-            self.lock.release()
-
-
 class Journal:
     """The journal of one store. All methods may be called from any thread.
 
@@ -165,7 +135,7 @@ class Journal:
         self._wake = threading.Condition()  # guards _queue, _closing, _thread
         self._closing = False
         self._thread: threading.Thread | None = None
-        self._held: _Held | None = None
+        self._held: HeldSegment | None = None
         self._avoid: set[str] = set()  # segments that somebody else wrote to while we held them
 
     # Reading ------------------------------------------------------------------------------------
@@ -397,29 +367,20 @@ class Journal:
         start = held.size
         try:
             with self._reading:
-                _write_all(held.descriptor, block)
+                held.write(block)
             if any(request.durable for request in requests):
                 os.fsync(held.descriptor)
                 held.unsynced = False
             else:
                 held.unsynced = True
         except OSError:
-            self._cut(held, start)
+            held.cut()
             raise
         held.size = start + len(block)
         with self._reading:
             self._segments.wrote(held.writer, lines, counts, held.size)
         held.torn = False
         return written
-
-    @staticmethod
-    def _cut(held: _Held, size: int) -> None:
-        """Take a half-written block away again."""
-        try:
-            os.ftruncate(held.descriptor, size)
-        except OSError:  # then its torn line stays, and the next append ends it
-            held.size = os.fstat(held.descriptor).st_size
-            held.torn = held.torn or held.size > size
 
     # Purging ------------------------------------------------------------------------------------
 
@@ -461,26 +422,13 @@ class Journal:
         removed = False
         with contextlib.suppress(OSError):
             removed = clean_segment(held.path, memories)
-        again = self._reopened(held)
+        again = held.reopened()
         fresh = self._segments.apart()
         fresh.read_segment(held.writer)  # our own events, which everybody here knows
         with self._reading:
             self._segments.take_over(held.writer, fresh)
             self._held = again
         return Cleaned(removed=(held.path.name,)) if removed else Cleaned(pending=(held.path.name,))
-
-    @staticmethod
-    def _reopened(held: _Held) -> _Held | None:
-        """The segment, open to go on appending; None, and unlocked, where that fails."""
-        try:
-            descriptor = os.open(held.path, _APPEND)
-        except OSError:
-            if held.lock is not None:
-                held.lock.release()
-            return None
-        size = os.fstat(descriptor).st_size
-        torn = size > 0 and _last_byte(descriptor, size) != b"\n"
-        return _Held(held.writer, held.path, descriptor, held.lock, size, torn=torn)
 
     def _clean_others(self, memories: Collection[str]) -> Cleaned:
         """Rewrite the segments that nobody holds; those that somebody does are pending."""
@@ -491,10 +439,10 @@ class Journal:
             for path in segments_in(folder):
                 if path == self._own_path():
                     continue
-                done = trusted and _clean_unheld(path, memories)
+                done = trusted and clean_unheld(path, memories)
                 if done:
                     removed.append(path.name)
-                elif _may_hold(path, memories):
+                elif may_hold(path, memories):
                     pending.append(path.name)
                     if trusted:
                         self._pending[path] = self._pending.get(path, frozenset()) | frozenset(memories)
@@ -505,10 +453,10 @@ class Journal:
         removed: list[str] = []
         for path, memories in list(self._pending.items()):
             is_own = path == self._own_path()  # then it was cleaned when it was taken
-            done = not is_own and _clean_unheld(path, memories)
+            done = not is_own and clean_unheld(path, memories)
             if done:
                 removed.append(path.name)
-            if is_own or done or not _is_held(path):
+            if is_own or done or not is_held(path):
                 del self._pending[path]
         return Cleaned(removed=tuple(removed))
 
@@ -517,7 +465,7 @@ class Journal:
 
     # Taking a segment ---------------------------------------------------------------------------
 
-    def _ready(self) -> _Held:
+    def _ready(self) -> HeldSegment:
         """The segment to append to; taken or made anew where there is none, or ours is gone."""
         held = self._held
         if held is not None and not held.is_ours():
@@ -533,8 +481,8 @@ class Journal:
                 self._held = held
         return held
 
-    def _take(self) -> _Held:
-        self._make_folders()
+    def _take(self) -> HeldSegment:
+        make_folders(self.folder, self._segments.folder, self._owner)
         trusted = locks_trusted(self._segments.folder)
         for writer in self._segments.names() if trusted else ():
             if writer in self._avoid:
@@ -548,9 +496,9 @@ class Journal:
             if held is not None:
                 return held
             lock.release()
-        return self._make(trusted=trusted)
+        return make_segment(self._segments.folder, self._base, trusted=trusted)
 
-    def _continue(self, writer: str, lock: FileLock) -> _Held | None:
+    def _continue(self, writer: str, lock: FileLock) -> HeldSegment | None:
         """The unlocked segment of `writer`; None if it is not one for us."""
         path = self._segments.folder / f"{writer}.jsonl"
         with self._reading:
@@ -564,91 +512,14 @@ class Journal:
         if self._purged:  # its last holder may have ended before it heard of them
             with contextlib.suppress(OSError):
                 clean_segment(path, self._purged)
-        try:
-            descriptor = os.open(path, _APPEND)
-        except OSError:
-            return None
-        try:
-            size = os.fstat(descriptor).st_size
-            torn = size > 0 and _last_byte(descriptor, size) != b"\n"
-            if size == 0:
-                size = _write_all(descriptor, Header(base=self._base).line() + b"\n")
-        except OSError:
-            os.close(descriptor)
-            return None
-        return _Held(writer, path, descriptor, lock, size, torn=torn)
-
-    def _make(self, *, trusted: bool) -> _Held:
-        """A fresh segment, locked before it can be seen."""
-        folder = self._segments.folder
-        while True:
-            writer = "".join(secrets.choice(_WRITER_CHARACTERS) for _ in range(_WRITER_LENGTH))
-            path = folder / f"{writer}.jsonl"
-            lock: FileLock | None = None
-            if trusted:
-                try:
-                    lock = FileLock.try_acquire(folder / f"{writer}.lock")
-                except LockUnavailable:
-                    trusted = False
-                else:
-                    if lock is None:
-                        continue
+        held = open_segment(path, lock)
+        if held is not None and held.size == 0:
             try:
-                descriptor = os.open(path, _APPEND | os.O_CREAT | os.O_EXCL, 0o600)
-            except FileExistsError:
-                if lock is not None:
-                    lock.release()
-                continue
-            break
-        held = _Held(writer, path, descriptor, lock, 0)
-        try:
-            held.size = _write_all(descriptor, Header(base=self._base, once=lock is None).line() + b"\n")
-            os.fsync(descriptor)
-            sync_folder(folder)
-        except OSError:
-            # Before the lock is let go, or another process might take what is about to vanish. Windows
-            # refuses, and an empty segment stays for whoever comes next.
-            for made in (path, path.with_suffix(".lock")):
-                with contextlib.suppress(OSError):
-                    made.unlink(missing_ok=True)
-            held.release()
-            raise
+                held.begin(self._base)
+            except OSError:
+                os.close(held.descriptor)
+                return None
         return held
-
-    def _make_folders(self) -> None:
-        """The store's folder and `journal/` in it, closed to others, and unseen by git."""
-        if self._owner is not None and not self._owner.is_dir():
-            raise StoreError(
-                f"the folder {self._owner} does not exist any more; nothing was stored: "
-                "open the project where it is now"
-            )
-        is_new = not self.folder.exists()
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if (is_new or self.folder.name == ".mnemolens") and not _is_git_dir(self.folder.parent):
-            with contextlib.suppress(FileExistsError):
-                descriptor = os.open(self.folder / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                try:
-                    _write_all(descriptor, b"*\n")
-                finally:
-                    os.close(descriptor)
-        journal = self._segments.folder
-        if not journal.exists():
-            journal.mkdir(mode=0o700, exist_ok=True)
-            sync_folder(self.folder)
-            sync_folder(self.folder.parent)
-
-
-def _write_all(descriptor: int, data: bytes) -> int:
-    """Write all of `data`; returns its length."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
-    return len(data)
-
-
-def _last_byte(descriptor: int, size: int) -> bytes:
-    os.lseek(descriptor, size - 1, os.SEEK_SET)
-    return os.read(descriptor, 1)
 
 
 def _adopted(item: Event | EventData) -> Payload | _Stamped:
@@ -658,44 +529,3 @@ def _adopted(item: Event | EventData) -> Payload | _Stamped:
         raise ValueError(f"no clock reading: {item.clock!r}")
     payload = prepare(item.data)
     return _Stamped(item._replace(data=payload.data), payload)
-
-
-def _clean_unheld(path: Path, memories: Collection[str]) -> bool:
-    """Rewrite a segment if nobody holds it, and it is to be rewritten by others than its maker."""
-    try:
-        lock = FileLock.try_acquire(path.with_suffix(".lock"))
-        if lock is None:
-            return False
-        try:
-            return not _is_once(path) and clean_segment(path, memories)
-        finally:
-            lock.release()
-    except (OSError, LockUnavailable):
-        return False
-
-
-def _is_held(path: Path) -> bool:
-    """Whether somebody holds the segment."""
-    try:
-        lock = FileLock.try_acquire(path.with_suffix(".lock"))
-    except LockUnavailable:
-        return False
-    if lock is not None:
-        lock.release()
-    return lock is None
-
-
-def _is_once(path: Path) -> bool:
-    with path.open("rb") as file:
-        return b'"once":true' in file.readline(4096)
-
-
-def _may_hold(path: Path, memories: Collection[str]) -> bool:
-    try:
-        return holds_any(path, memories)
-    except OSError:
-        return True
-
-
-def _is_git_dir(folder: Path) -> bool:
-    return (folder / "HEAD").is_file() and (folder / "objects").is_dir()

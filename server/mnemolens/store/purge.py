@@ -24,6 +24,7 @@ from mnemolens.core.events import (
     encode_line,
     prepare,
 )
+from mnemolens.store.locks import FileLock, LockUnavailable
 from mnemolens.store.segments import SEGMENT_NAME, Header
 from mnemolens.store.whole import write_whole
 
@@ -184,3 +185,41 @@ def _owner(raw: bytes) -> str | None:
     except ValueError:
         return None
     return owner if isinstance(owner, str) else None
+
+
+def clean_unheld(path: Path, memories: Collection[str]) -> bool:
+    """Rewrite a segment if nobody holds it, and it is to be rewritten by others than its maker."""
+    try:
+        lock = FileLock.try_acquire(path.with_suffix(".lock"))
+        if lock is None:
+            return False
+        try:
+            return not _is_once(path) and clean_segment(path, memories)
+        finally:
+            lock.release()
+    except (OSError, LockUnavailable):
+        return False
+
+
+def is_held(path: Path) -> bool:
+    """Whether somebody holds the segment."""
+    try:
+        lock = FileLock.try_acquire(path.with_suffix(".lock"))
+    except LockUnavailable:
+        return False
+    if lock is not None:
+        lock.release()
+    return lock is None
+
+
+def _is_once(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b'"once":true' in file.readline(4096)
+
+
+def may_hold(path: Path, memories: Collection[str]) -> bool:
+    """Whether the segment may hold text of these memories; one that can't be read may."""
+    try:
+        return holds_any(path, memories)
+    except OSError:
+        return True
