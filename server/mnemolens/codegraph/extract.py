@@ -48,7 +48,7 @@ _UNITS_A_STEP = 500
 """Definitions laid out in one step: about 2 ms."""
 
 _WIDE = 1000
-"""A node with more children is read in portions."""
+"""A node with more children is not read at once."""
 
 _SPACE = re.compile(r"\s+")
 _LONE_CR = re.compile(rb"\r(?!\n)")
@@ -186,12 +186,20 @@ Entry = Iterator[Node] | Literal["body", "end of body", "end of scope"]
 """Nodes to read, or what is reached once all before it is read."""
 
 
-def _children(node: Node, count: int) -> list[Entry]:
-    """The children, last ones first; a wide node's in portions: all at once would hold the loop too long."""
-    if count <= _WIDE:
-        return [iter(node.children)]
-    starts = range(0, count, _WIDE)
-    return [map(node.child, range(at, min(at + _WIDE, count))) for at in reversed(starts)]
+def _children(node: Node, count: int) -> Iterator[Node]:
+    """The children; a wide node's one after the other: all at once would hold the loop too long."""
+    return iter(node.children) if count <= _WIDE else _one_by_one(node)
+
+
+def _one_by_one(node: Node) -> Iterator[Node]:
+    """With a cursor: in an error, whose children lie flat, `child` counts from the first one each time."""
+    cursor = node.walk()
+    going = cursor.goto_first_child()
+    while going:
+        child = cursor.node
+        assert child is not None
+        yield child
+        going = cursor.goto_next_sibling()
 
 
 _Result = TypeVar("_Result")
@@ -284,7 +292,7 @@ class Walk:
                 if action is None:
                     if count:
                         stack.append(siblings)
-                        stack += _children(node, count) if count > _WIDE else (iter(node.children),)
+                        stack.append(_children(node, count))
                         break
                     if token := source[node.start_byte : node.end_byte]:
                         add(token)
@@ -351,7 +359,7 @@ class Walk:
                         stack.append(siblings)
                         if name is not None:
                             stack.append("end of scope")
-                        stack += _children(node, count)
+                        stack.append(_children(node, count))
                         break
                     if name is not None:
                         prefix = prefixes.pop()
