@@ -45,7 +45,8 @@ from mnemolens.core.events import (
 )
 from mnemolens.engine.exchange import Exchange
 from mnemolens.engine.export_lines import Export, encode
-from mnemolens.engine.import_lines import Skip, World, id_of, paths_of, plan
+from mnemolens.engine.import_lines import World, plan
+from mnemolens.engine.import_shapes import Skip, id_of, paths_of
 from mnemolens.engine.requests import CaptureRequest, ListRequest
 from mnemolens.engine.secrets import refuse_secrets
 from mnemolens.engine.write import Write

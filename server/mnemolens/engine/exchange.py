@@ -6,7 +6,6 @@ what is fsynced together. Lines of a file are `export_lines.py`'s and `import_li
 """
 
 import asyncio
-import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,9 +25,11 @@ from mnemolens.engine.code import Code
 from mnemolens.engine.export_lines import Details, Export, encode, no_details
 from mnemolens.engine.export_markdown import render
 from mnemolens.engine.import_file import ReadLine, SkippedLineOfFile, read_lines, survey
-from mnemolens.engine.import_lines import IMPORTER, Plan, Skip, World, on_same_place, plan
+from mnemolens.engine.import_lines import IMPORTER, Plan, World, on_same_place, plan
 from mnemolens.engine.import_paths import adapted
+from mnemolens.engine.import_shapes import Skip
 from mnemolens.engine.loading import bulk_load
+from mnemolens.engine.offload import Slices
 from mnemolens.engine.opened import file_name
 from mnemolens.engine.show import Show
 from mnemolens.store.copies import Copies, Copy, data_dir, offer, remove_from_copies, repository_key
@@ -160,12 +161,12 @@ class Exchange:
 
     async def _details(self, now: datetime) -> dict[str, MemoryDetail]:
         found: dict[str, MemoryDetail] = {}
-        pause = _Pauses()
+        slices = Slices(_SLICE_SECONDS, pause=0)
         for memory_id in self._state.memories():  # one by one: the first look at a memory builds it
             memory = self._state.memory(memory_id)
             if memory is not None:
                 found[memory_id] = self._show.detail(memory.id, now)
-            await pause.now_and_then()
+            await slices.pause()
         return found
 
     # In -------------------------------------------------------------------------------------------
@@ -210,13 +211,13 @@ class Exchange:
         return run.report()
 
     async def _import_lines(self, lines: Iterator[ReadLine], run: "_Run", *, dry_run: bool) -> None:
-        pause = _Pauses()
+        slices = Slices(_SLICE_SECONDS, pause=0)
         while batch := await asyncio.to_thread(lambda: list(islice(lines, BATCH))):
             for line in batch:
                 if line.id and line.id in run.waiting and not dry_run:
                     await self._store(run.take_items())  # it may say more of a memory that is not merged yet
                 run.take(line)
-                await pause.now_and_then()
+                await slices.pause()
             items = run.take_items()
             if not dry_run:
                 await self._store(items)
@@ -237,12 +238,12 @@ class Exchange:
     async def _by_content(self) -> dict[str, list[str]]:
         """{hash of normalised content: ids} of all memories that are not forgotten."""
         found: defaultdict[str, list[str]] = defaultdict(list)
-        pause = _Pauses()
+        slices = Slices(_SLICE_SECONDS, pause=0)
         for memory_id in self._state.memories():
             memory = self._state.memory(memory_id)
             if memory is not None and memory.status != "forgotten":
                 found[normalised_hash(memory.content)].append(memory_id)
-            await pause.now_and_then()
+            await slices.pause()
         return found
 
     def _on_disk(self, file: str) -> bool:
@@ -470,19 +471,6 @@ class _Run:
                 self._fate.setdefault(memory_id, "unchanged")
                 return True
         return False
-
-
-class _Pauses:
-    """Lets others have the event loop every few milliseconds."""
-
-    def __init__(self) -> None:
-        self._since = time.perf_counter()
-
-    async def now_and_then(self) -> None:
-        """Pauses if it is time to."""
-        if time.perf_counter() - self._since > _SLICE_SECONDS:
-            await asyncio.sleep(0)
-            self._since = time.perf_counter()
 
 
 def _check_format(format_: str) -> None:

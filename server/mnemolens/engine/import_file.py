@@ -12,7 +12,7 @@ from pydantic_core import from_json
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.views import Json
-from mnemolens.engine.import_lines import Skip, id_of, paths_of
+from mnemolens.engine.import_shapes import Skip, id_of, paths_of
 
 MAX_LINE: Final = 64 * 1024 * 1024
 """Bytes of one line: a memory of the largest size with many anchors takes a tenth of it."""

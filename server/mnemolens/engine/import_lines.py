@@ -10,23 +10,20 @@ Plans only: reads the merged state and writes nothing. Reading files is `import_
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final, NamedTuple, TypeAlias, cast, get_args
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from pydantic import ValidationError
 
-from mnemolens.core.clock import MAX_AHEAD_MS, is_reading, reading_at, reading_time, reading_writer
+from mnemolens.core.clock import reading_at, reading_time, reading_writer
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.events import (
     MEMORY_FIELDS,
     MODELS,
-    AnchorAlias,
-    AnchorConfirm,
     AnchorDrop,
     AnchorPut,
-    AnchorUnalias,
     BirthRecord,
     EdgeDrop,
     EdgePut,
@@ -35,7 +32,6 @@ from mnemolens.core.events import (
     MemoryAccess,
     MemoryDone,
     MemoryForget,
-    MemoryPurge,
     MemoryPut,
     MemoryRestore,
     MemoryTogether,
@@ -45,19 +41,32 @@ from mnemolens.core.events import (
     read_time,
     with_paths,
 )
-from mnemolens.core.ids import content_hash, new_ulid, short_hash, stable_ulid
+from mnemolens.core.ids import content_hash, new_ulid, short_hash
 from mnemolens.core.memories import Birth, Memory, Origin, Status
 from mnemolens.core.memory_text import count_tokens
-from mnemolens.core.symbols import SymbolKey, SymbolKind
+from mnemolens.core.symbols import SymbolKey
 from mnemolens.core.views import Json
-from mnemolens.engine.capture import checked, normalised_hash, title_of
+from mnemolens.engine.capture import title_of
+from mnemolens.engine.import_shapes import (
+    PLACES,
+    Entry,
+    Skip,
+    anchor_fields,
+    check,
+    entries_of,
+    history_tags,
+    objects,
+    snake,
+    snake_keys,
+    state_fields,
+    texts,
+)
 from mnemolens.engine.json_shapes import camel
 from mnemolens.store.merge import CO_ACTIVATED, MergedState, Stamps
 
 IMPORTER: Final = "imported00"
 """The writer in the clock of a value that came without one."""
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TEXTS: Final = ("id", "title", "session_id", "agent_id", "author", "parent_id")
 _CHECKED: Final = {
     "content": "content",
@@ -79,12 +88,6 @@ _STATUS_OPS: Final[Mapping[str, type[MemoryForget | MemoryRestore | MemoryDone]]
     "active": MemoryRestore,
     "done": MemoryDone,
 }
-_PLACES: Final[tuple[tuple[type[AnchorAlias | AnchorUnalias | AnchorConfirm], str], ...]] = (
-    (AnchorAlias, "aliases"),
-    (AnchorUnalias, "refused"),
-    (AnchorConfirm, "confirmations"),
-)
-"""An anchor's lists of places, and the events that make them."""
 _NEVER_CLEARED: Final = frozenset({"type", "title", "content", "created_at"})
 """Fields that every memory has."""
 _UNSET: Final[Mapping[str, object]] = {"importance": 0.5, "pinned": False, "born": Origin()}
@@ -93,10 +96,6 @@ _DERIVED: Final = frozenset({"token_count", "content_hash"})
 
 Resolve: TypeAlias = Callable[[str, Json], SymbolKey | None]
 """The symbol that an `at` means in the code here: (file, at) -> key; None where there is no such file."""
-
-
-class Skip(Exception):
-    """Why a line is not taken: one clause for the user."""
 
 
 class World(NamedTuple):
@@ -142,47 +141,6 @@ class Plan:
     warnings: list[str] = field(default_factory=list)
 
 
-def paths_of(line: Json) -> Iterator[str]:
-    """Every code path that stands in a line."""
-    at = line.get("at")
-    if isinstance(at, dict) and isinstance(at.get("file"), str):
-        yield at["file"]
-    for anchor in _objects(line.get("anchors")):
-        for place in (anchor.get("birth"), *_listed(anchor)):
-            if isinstance(place, dict) and isinstance(place.get("file"), str):
-                yield place["file"]
-    for entry in (*_objects(line.get("history")), *_objects(line.get("events"))):
-        data = entry.get("data")
-        if not isinstance(data, dict):
-            continue
-        for place in (data.get("birth"), data.get("place")):
-            if isinstance(place, dict) and isinstance(place.get("file"), str):
-                yield place["file"]
-        if isinstance(data.get("name"), str):
-            yield data["name"].partition("::")[0]
-
-
-def id_of(line: Json) -> str:
-    """The id of the line's memory or node: the one given, else one that the line's words determine.
-
-    Raises:
-        Skip: there is neither a memory nor a node.
-    """
-    memory = line.get("memory")
-    if memory is None and isinstance(line.get("node"), str):
-        return str(line["node"])
-    if not isinstance(memory, dict):
-        raise Skip('it has no "memory" object')
-    given = memory.get("id")
-    if given is not None:
-        return cast("str", _check("id", given))
-    content = _check("content", memory.get("content"))
-    created = read_time(memory.get("createdAt"))
-    since = 0 if created is None else max(0, (created - _EPOCH) // timedelta(milliseconds=1))
-    at = json.dumps(line.get("at"), sort_keys=True)
-    return stable_ulid(since, normalised_hash(content), at)
-
-
 def plan(line: Json, memory_id: str, world: World, now: datetime) -> Plan:
     """What the line changes here.
 
@@ -203,21 +161,6 @@ def plan(line: Json, memory_id: str, world: World, now: datetime) -> Plan:
         raise Skip(str(error)) from None
 
 
-class _Entry(NamedTuple):
-    """One entry of a line's history or events."""
-
-    id: str
-    clock: str
-    op: str
-    by: str | None
-    fields: tuple[str, ...]
-    data: Json
-
-    @property
-    def stamp(self) -> str:
-        return self.clock + self.id
-
-
 class _Planner:
     """Plans one line."""
 
@@ -227,7 +170,8 @@ class _Planner:
         self._world = world
         self._now = now
         self._raw: Json = line.get("memory") or {}
-        self._history = self._entries("history")
+        self._history = entries_of(line, "history", memory_id, now)
+        self._events = entries_of(line, "events", memory_id, now)
         self._winners: dict[tuple[str, str], str] = {}
         self._known = world.state.memory(memory_id)
         self._stamps = world.state.stamps(memory_id)
@@ -237,7 +181,7 @@ class _Planner:
     def plan(self) -> Plan:
         if "memory" not in self._line or self._line["memory"] is None:
             self._plan = Plan("")
-            metas = [entry.data.get("meta") for entry in self._entries("events")]
+            metas = [entry.data.get("meta") for entry in self._events]
             self._world.gate({"id": self._id, "metadata": [meta for meta in metas if meta]})
             self._replay()
             return self._plan
@@ -264,7 +208,7 @@ class _Planner:
                     raise Skip(f"{name}: must be a time such as 2026-11-30T09:00:00Z")
         for wire, name in _CHECKED.items():
             if raw.get(wire) is not None:
-                value = _check(name, raw[wire])
+                value = check(name, raw[wire])
                 # What was stored before stays as it is; only what is new here is brought into form.
                 values[name] = raw[wire] if self._history and name in _TEXTS else value
         if raw.get("createdAt") is not None:
@@ -284,8 +228,8 @@ class _Planner:
                 values.setdefault("title", "")
             if values.get("title") == "":
                 values["title"] = title_of(values["content"])
-        values["metadata"] = _check("metadata", self._raw.get("metadata"))
-        values["tags"] = _check("tags", self._raw.get("tags"))
+        values["metadata"] = check("metadata", self._raw.get("metadata"))
+        values["tags"] = check("tags", self._raw.get("tags"))
         if self._known is None:
             values.setdefault("type", "semantic")
             values.setdefault("created_at", self._now)
@@ -293,7 +237,7 @@ class _Planner:
             values.setdefault("born", Origin())
         had = self._known
         if had is None or any(getattr(had, name) != value for name, value in values.items()):
-            tags = [*values["tags"], *_history_tags(self._history)]
+            tags = [*values["tags"], *history_tags(self._history)]
             named = {camel(name): value for name, value in values.items()}
             self._world.gate({**named, "id": self._id, "tags": tags})
 
@@ -305,47 +249,21 @@ class _Planner:
 
     # What the history tells ----------------------------------------------------------------------
 
-    def _entries(self, key: str) -> list[_Entry]:
-        """The entries that can be made events again, oldest first."""
-        limit = reading_at(self._now + timedelta(milliseconds=MAX_AHEAD_MS), "~")
-        found = []
-        for raw in _objects(self._line.get(key)):
-            clock, op, data = raw.get("clock"), raw.get("op"), raw.get("data")
-            if not isinstance(clock, str) or not is_reading(clock) or clock > limit:
-                continue  # one far ahead would win against every later edit: it counts as no clock
-            if not isinstance(op, str) or op not in MODELS or op == MemoryPurge.op:
-                continue
-            by, given = raw.get("by"), raw.get("id")
-            fields = raw.get("fields")
-            found.append(
-                _Entry(
-                    given if isinstance(given, str) and given else short_hash(self._id, clock, op),
-                    clock,
-                    op,
-                    by if isinstance(by, str) and by else None,
-                    tuple(_snake(one) for one in fields if isinstance(one, str))
-                    if isinstance(fields, list)
-                    else (),
-                    data if isinstance(data, dict) else {},
-                )
-            )
-        return sorted(found, key=lambda entry: entry.stamp)
-
     def _find_winners(self) -> None:
         """Which entry wrote each field, metadata key and tag last."""
         for entry in self._history:
             if entry.op == MemoryPut.op:
                 for name in entry.fields:
                     self._winners["field", name] = entry.stamp
-                for key in _texts(entry.data.get("metadata")):
+                for key in texts(entry.data.get("metadata")):
                     self._winners["metadata", key] = entry.stamp
-                for tag in (*_texts(entry.data.get("tagsAdd")), *_texts(entry.data.get("tagsRemove"))):
+                for tag in (*texts(entry.data.get("tagsAdd")), *texts(entry.data.get("tagsRemove"))):
                     self._winners["tag", tag] = entry.stamp
             elif entry.op in {model.op for model in _STATUS_OPS.values()}:
                 self._winners["status", ""] = entry.stamp
 
     def _replay(self) -> None:
-        for entry in (*self._history, *self._entries("events")):
+        for entry in (*self._history, *self._events):
             data = self._data_of(entry)
             if data is None:
                 continue
@@ -369,11 +287,11 @@ class _Planner:
             return False
         return any(one not in self._world.ids and self._world.state.memory(one) is None for one in ends)
 
-    def _data_of(self, entry: _Entry) -> EventData | None:
+    def _data_of(self, entry: Entry) -> EventData | None:
         """What the entry's event said; None where the line does not tell."""
         if entry.op == MemoryPut.op:
             return self._put_of(entry)
-        data = {_snake(name): _snake_keys(name, value) for name, value in entry.data.items()}
+        data = {snake(name): snake_keys(name, value) for name, value in entry.data.items()}
         data["by"] = entry.by
         model = MODELS[entry.op]
         if model is AnchorPut and "birth" not in data:
@@ -392,20 +310,20 @@ class _Planner:
         except ValidationError:
             return None
 
-    def _put_of(self, entry: _Entry) -> MemoryPut:
+    def _put_of(self, entry: Entry) -> MemoryPut:
         values = self._values
         fields = {
             name: values.get(name)
             for name in entry.fields
             if name in MEMORY_FIELDS and (name in values or name not in _NEVER_CLEARED)
         }
-        meta = {key: values["metadata"].get(key) for key in _texts(entry.data.get("metadata"))}
+        meta = {key: values["metadata"].get(key) for key in texts(entry.data.get("metadata"))}
         put = put_memory(
             self._id,
             fields,
             metadata=meta,
-            tags_add=_texts(entry.data.get("tagsAdd")),
-            tags_remove=_texts(entry.data.get("tagsRemove")),
+            tags_add=texts(entry.data.get("tagsAdd")),
+            tags_remove=texts(entry.data.get("tagsRemove")),
             by=entry.by,
         )
         unknown = entry.data.get("set")
@@ -415,9 +333,9 @@ class _Planner:
         return put
 
     def _birth_of(self, anchor_id: object) -> dict[str, Any]:
-        for anchor in _objects(self._line.get("anchors")):
+        for anchor in objects(self._line.get("anchors")):
             if anchor.get("id") == anchor_id:
-                return _anchor_fields(anchor)
+                return anchor_fields(anchor)
         return {}
 
     # What has no clock ---------------------------------------------------------------------------
@@ -484,7 +402,7 @@ class _Planner:
         """Anchors that the line's history does not tell of; those it tells of but are gone are dropped."""
         told = {str(entry.data.get("anchor")) for entry in self._history if entry.op == AnchorPut.op}
         listed: set[str] = set()
-        for raw in _objects(self._line.get("anchors")):
+        for raw in objects(self._line.get("anchors")):
             anchor_id = raw.get("id")
             if not isinstance(anchor_id, str) or not anchor_id:
                 anchor_id = short_hash(self._id, json.dumps(raw.get("birth"), sort_keys=True))
@@ -501,7 +419,7 @@ class _Planner:
                 self._add(AnchorDrop(anchor=anchor_id))
 
     def _put_anchor(self, anchor_id: str, raw: Json) -> None:
-        fields = {"anchor": anchor_id, "memory": self._id, **_anchor_fields(raw)}
+        fields = {"anchor": anchor_id, "memory": self._id, **anchor_fields(raw)}
         try:
             put = AnchorPut.model_validate(fields)
         except ValidationError:
@@ -513,10 +431,10 @@ class _Planner:
                 return
             put = AnchorPut(anchor=anchor_id, memory=self._id, birth=BirthRecord.of(birth))
         self._add(put)
-        for model, name in _PLACES:
-            for place in _objects(raw.get(name)):
+        for model, name in PLACES:
+            for place in objects(raw.get(name)):
                 try:
-                    self._add(model.model_validate({"anchor": anchor_id, **_state_fields(place)}))
+                    self._add(model.model_validate({"anchor": anchor_id, **state_fields(place)}))
                 except ValidationError:
                     self._plan.warnings.append(f"anchors: one of {name} is no place; it is left out")
 
@@ -548,7 +466,7 @@ class _Planner:
 
     def _count_accesses(self) -> None:
         count = self._raw.get("accessCount")
-        told = any(entry.op == MemoryAccess.op for entry in self._entries("events"))
+        told = any(entry.op == MemoryAccess.op for entry in self._events)
         if not isinstance(count, int) or isinstance(count, bool) or count <= 0 or told or self._known:
             return
         at = read_time(self._raw.get("accessedAt")) or self._values["created_at"]
@@ -560,7 +478,7 @@ class _Planner:
             for entry in self._history
             if entry.op in {EdgePut.op, EdgeDrop.op}
         }
-        for raw in _objects(self._line.get("edges")):
+        for raw in objects(self._line.get("edges")):
             key = tuple(str(raw.get(name)) for name in ("sourceId", "targetId", "type"))
             if key in told or self._id not in key[:2]:
                 continue
@@ -605,63 +523,6 @@ def on_same_place(memory: Memory, key: SymbolKey | None, state: MergedState) -> 
     )
 
 
-def _check(name: str, value: Any) -> Any:
-    try:
-        return checked(name, value)
-    except InvalidArgument as error:
-        raise Skip(str(error)) from None
-
-
-def _history_tags(entries: Iterable[_Entry]) -> Iterator[str]:
-    for entry in entries:
-        yield from _texts(entry.data.get("tagsAdd"))
-        yield from _texts(entry.data.get("tagsRemove"))
-
-
 def _newest(stamps: Stamps) -> str:
     found = [*stamps.fields.values(), *stamps.metadata.values(), *stamps.tags.values()]
     return max(found, default="")
-
-
-def _anchor_fields(raw: Json) -> dict[str, Any]:
-    """The fields of `anchor.put` that an anchor in a line tells."""
-    birth = raw.get("birth")
-    fields: dict[str, Any] = {"birth": _snake_keys("birth", birth)}
-    if isinstance(birth, dict) and str(birth.get("kind")) not in get_args(SymbolKind):
-        fields["birth"] = None
-    for name in ("context", "relevance"):
-        if raw.get(name) is not None:
-            fields[name] = raw[name]
-    evidence = raw.get("evidence")
-    if isinstance(evidence, dict):
-        fields["evidence"] = evidence
-        fields["rule"] = evidence.get("rule")
-    return fields
-
-
-def _state_fields(raw: Json) -> dict[str, Any]:
-    """The fields of an anchor's place: the key under `place`, hashes beside it."""
-    return {"place": raw, **{_snake(name): value for name, value in raw.items()}}
-
-
-def _listed(anchor: Json) -> Iterator[object]:
-    for _, name in _PLACES:
-        yield from _objects(anchor.get(name))
-
-
-def _objects(value: object) -> list[Json]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
-
-
-def _snake(name: str) -> str:
-    return "".join(f"_{char.lower()}" if char.isupper() else char for char in name)
-
-
-def _snake_keys(field_name: str, value: Any) -> Any:
-    if isinstance(value, dict) and field_name not in {"counts", "meta"}:
-        return {_snake(name): _snake_keys(name, inner) for name, inner in value.items()}
-    return value

@@ -5,7 +5,6 @@ and what becomes of it is said by `importers/`; carrying a write out is `journal
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,6 +32,7 @@ from mnemolens.engine.importers import (
     undo,
 )
 from mnemolens.engine.importers.found import Mark
+from mnemolens.engine.offload import Slices
 from mnemolens.engine.secrets import SecretFound
 from mnemolens.engine.write import Write
 from mnemolens.engine.writing import Writing
@@ -161,7 +161,7 @@ class Importing:
         writes: list[Write[Any]] = []
         refused = list(planned.refused)
         stored = updated = 0
-        pause = _Pauses()
+        slices = Slices(_SLICE_SECONDS, pause=0)
         try:
             for new in planned.new:
                 if wanted is None or new.memory_id in wanted:
@@ -176,14 +176,14 @@ class Importing:
                     except InvalidArgument:
                         # Its file went, or its id was purged, since it was planned: as if it was not found.
                         continue
-                    await pause.now_and_then()
+                    await slices.pause()
             for change in (*planned.changed, *planned.moved):
                 if wanted is None or not change.edited or change.memory.id in wanted:
                     fields = change.changes(batch)
                     # The plan has looked for secrets in what is new; what it replaces was here already.
                     writes.append(self._writing.update(change.memory.id, fields, now, allow_secret=True))
                     updated += change.edited
-                    await pause.now_and_then()
+                    await slices.pause()
         except BaseException:
             _undo_all(writes)
             raise
@@ -318,18 +318,6 @@ class Importing:
     def _memories(self) -> list[Memory]:
         found = (self._state.memory(one) for one in self._state.memories())
         return [memory for memory in found if memory is not None]
-
-
-class _Pauses:
-    """Lets others have the event loop every few milliseconds."""
-
-    def __init__(self) -> None:
-        self._since = time.perf_counter()
-
-    async def now_and_then(self) -> None:
-        if time.perf_counter() - self._since > _SLICE_SECONDS:
-            await asyncio.sleep(0)
-            self._since = time.perf_counter()
 
 
 def _is_of(memory: Memory, session_id: str) -> bool:
