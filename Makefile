@@ -39,8 +39,8 @@ test-python: $(VENV)/.ready
 	@# All that is remembered is fsynced, and each fsync waits for the disk: it goes to memory where there is room.
 	@room=$$(df -m --output=avail /dev/shm 2> /dev/null | tail -n 1) || room=0; \
 	if [ "$$room" -gt 2000 ]; then \
-	  export PYTEST_DEBUG_TEMPROOT=$$(mktemp -d /dev/shm/mnemolens-XXXXXX); \
-	  trap 'rm -rf "$$PYTEST_DEBUG_TEMPROOT"' EXIT; \
+	  export TMPDIR=$$(mktemp -d /dev/shm/mnemolens-XXXXXX); \
+	  trap 'rm -rf "$$TMPDIR"' EXIT; \
 	fi; \
 	$(PY) -m pytest -n $$($(PY) -c 'import os; print(2 * (os.cpu_count() or 1))') --dist loadfile --no-loadscope-reorder
 

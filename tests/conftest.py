@@ -60,7 +60,7 @@ def apart(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def warm():
-    """Starts servers in which the program is imported already."""
-    servers = WarmServers()
+    """Starts language servers that are imported already."""
+    servers = WarmServers("mnemolens.lsp.server")
     yield servers
     servers.close()

@@ -20,7 +20,8 @@ from pytest_lsp.protocol import LanguageClientProtocol
 
 from mnemolens.lsp.uris import uri_of_path
 
-PATIENCE = 15.0
+PATIENCE = 60.0
+"""Seconds until what is waited for counts as not to come: many times what a busy machine takes."""
 SERVE = (sys.executable, "-W", "error", "-m", "mnemolens", "serve")
 
 BILLING = '''"""Billing."""

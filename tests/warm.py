@@ -8,6 +8,7 @@ the server a moment later. Tests of how a process begins and ends start the real
 """
 
 import gc
+import importlib
 import json
 import os
 import secrets
@@ -34,7 +35,9 @@ os._exit(code[0] if code else 70)
 class WarmServers:
     """The process that forks: started when it is first needed, ended by `close` or when this process ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str) -> None:
+        """`module`: what servers import in any case."""
+        self._module = module
         self._name = f"mnemolens-{secrets.token_hex(8)}"
         self._host: subprocess.Popen | None = None
 
@@ -52,7 +55,7 @@ class WarmServers:
             listener.bind("\0" + self._name)
             listener.listen(64)
             descriptor = listener.fileno()
-            command = [sys.executable, "-W", "error", __file__, str(descriptor)]
+            command = [sys.executable, "-W", "error", __file__, str(descriptor), self._module]
             pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)  # as servers have them
             self._host = subprocess.Popen(command, pass_fds=[descriptor], **pipes)
 
@@ -137,13 +140,12 @@ class Host:
 def run() -> int:
     """Import the program and fork; the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who runs the tests is interrupted, and ends us
-    import anyio._backends._asyncio  # noqa: F401  what servers import or make in any case
-    from pygls.protocol import default_converter
-
-    import mnemolens.lsp.server  # noqa: F401
     from mnemolens.cli.main import main
 
-    default_converter()
+    importlib.import_module(sys.argv[2])
+    importlib.import_module("anyio._backends._asyncio")  # deferred by whoever uses it
+    if "pygls" in sys.modules:
+        sys.modules["pygls.protocol"].default_converter()  # resolves all types of the protocol
     gc.collect()
     gc.freeze()
     with socket.socket(fileno=int(sys.argv[1])) as listener:

@@ -14,6 +14,7 @@ from folders import Folder
 from mnemolens.cli import serving_agents
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.engine.status import journal_status_of
+from warm import WarmServers
 
 mcp = pytest.importorskip("mcp")
 from mcp.client.stdio import stdio_client  # noqa: E402
@@ -32,6 +33,16 @@ def charge(order):
 def quiet():
     return 1
 """
+
+
+WARM = WarmServers("mnemolens.mcp.server")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm():
+    """Ends what forked the servers of this module."""
+    yield
+    WARM.close()
 
 
 @pytest.fixture
@@ -58,12 +69,8 @@ class Agent:
 
 def run(project, work, arguments=None):
     """Runs `work` with an agent that has started the server on a project."""
-    parameters = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "mnemolens", *(arguments or ["mcp", "--root", str(project)])],
-        env=dict(os.environ),
-        cwd=str(project),
-    )
+    command, *rest = WARM.command(*(arguments or ["mcp", "--root", str(project)]))
+    parameters = StdioServerParameters(command=command, args=rest, env=dict(os.environ), cwd=str(project))
 
     async def session():
         async with stdio_client(parameters) as (reader, writer), ClientSession(reader, writer) as client:
