@@ -211,7 +211,7 @@ def test_a_process_that_never_closes_ends_all_the_same(project, make_backend):
         [sys.executable, "-W", "error", "-c", ENDS, project],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert (done.stdout, done.stderr, done.returncode) == ("[('m',)]\n", "", 0)
@@ -247,6 +247,6 @@ print(sorted(memory.id for memory in backend.retrieve_memories()))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_forked_process_opens_its_own(project):
     done = subprocess.run(
-        [sys.executable, "-c", FORKS, project], capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", FORKS, project], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.stdout, done.returncode) == ("['child', 'parent']\n", 0), done.stderr

@@ -61,12 +61,12 @@ class Raw:
 
     async def answer(self, message_id):
         while True:
-            found = await asyncio.wait_for(read(self.process.stdout), 20)
+            found = await asyncio.wait_for(read(self.process.stdout), 60)
             if found.get("id") == message_id and "method" not in found:
                 return found
 
     async def ended(self):
-        return await asyncio.wait_for(self.process.wait(), 20)
+        return await asyncio.wait_for(self.process.wait(), 60)
 
 
 async def read(stream):
@@ -188,13 +188,13 @@ async def test_tcp(repository):
             break
         await asyncio.sleep(0.04)
     writer.write(initialize(repository))
-    found = await asyncio.wait_for(read(reader), 20)
+    found = await asyncio.wait_for(read(reader), 60)
     assert found["result"]["serverInfo"]["name"] == "mnemolens"
     writer.write(message("shutdown", None, 3))
     while found.get("id") != 3:
-        found = await asyncio.wait_for(read(reader), 20)
+        found = await asyncio.wait_for(read(reader), 60)
     writer.write(message("exit", None))
-    assert await asyncio.wait_for(process.wait(), 20) == 0
+    assert await asyncio.wait_for(process.wait(), 60) == 0
     writer.close()
     with suppress(ConnectionError):
         await writer.wait_closed()

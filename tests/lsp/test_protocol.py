@@ -102,7 +102,7 @@ async def test_shutdown_lets_running_requests_end(wire):
     wire.request(21, "shutdown")
     await wire.settle()
     wire.release.set()
-    await asyncio.wait_for(_answered(wire, 21), 10)
+    await asyncio.wait_for(_answered(wire, 21), 60)
     assert wire.answers[21]["result"] is None
     assert "error" not in wire.answers[21]
     assert [wire.answers[id_].get("result") for id_ in range(1, 21)] == [{"slow": True}] * 20
@@ -116,7 +116,7 @@ async def test_shutdown_cancels_what_does_not_end(wire, monkeypatch):
         wire.run(id_, SLOW)
     await wire.settle()
     wire.request(6, "shutdown")
-    await asyncio.wait_for(_answered(wire, 6), 10)
+    await asyncio.wait_for(_answered(wire, 6), 60)
     assert "error" not in wire.answers[6]
     codes = {wire.answers[id_]["error"]["code"] for id_ in range(1, 6)}
     assert codes == {types.LSPErrorCodes.RequestCancelled}
@@ -129,7 +129,7 @@ async def test_the_exit_code_is_that_of_an_end_in_order_even_where_closing_fails
 
     monkeypatch.setattr(wire.server, "close", broken)
     wire.request(1, "shutdown")
-    await asyncio.wait_for(_answered(wire, 1), 10)
+    await asyncio.wait_for(_answered(wire, 1), 60)
     monkeypatch.undo()
     wire.server.protocol.exited = True
     assert wire.server.exit_code == 0
@@ -137,7 +137,7 @@ async def test_the_exit_code_is_that_of_an_end_in_order_even_where_closing_fails
 
 async def test_a_request_after_shutdown_is_answered(wire):
     wire.request(1, "shutdown")
-    await asyncio.wait_for(_answered(wire, 1), 10)
+    await asyncio.wait_for(_answered(wire, 1), 60)
     wire.run(2, QUICK)
     assert wire.answers[2]["error"]["code"] == types.ErrorCodes.InvalidRequest
 

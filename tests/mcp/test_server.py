@@ -368,7 +368,7 @@ def test_a_client_that_leaves_in_the_middle_of_calls_leaves_nothing_half_written
     process.stdin.write('{"jsonrpc": "2.0", "id": 9, "meth')
     process.stdin.close()
     process.stdout.close()  # nobody reads the answers
-    assert process.wait(timeout=30) is not None
+    assert process.wait(timeout=60) is not None
     process.stderr.close()
     folder = Folder(project)
     stored = [

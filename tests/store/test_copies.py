@@ -264,7 +264,7 @@ class TestOffer:
         Copies(data, key(folder), layout.store).make(lambda: (LINE,), NOW)
         assert offer(layout) is not None
         journal = Journal(layout.store, layout.base, SystemClock())
-        journal.append([MemoryForget(memory="m")]).result(timeout=20)
+        journal.append([MemoryForget(memory="m")]).result(timeout=60)
         journal.close()
         assert offer(layout) is None
 

@@ -70,7 +70,7 @@ def forget(name):
 
 def write(journal, *names):
     """Appends one event a name; returns when they are on disk."""
-    return journal.append([forget(name) for name in names]).result(timeout=20)
+    return journal.append([forget(name) for name in names]).result(timeout=60)
 
 
 def names(events):
@@ -424,7 +424,7 @@ class TestSegments:
         first = open_journal(shared, base="/src/project", root="/src/project")
         state = CodeState(SymbolKey("lib/a.py", "f"), "", "", "")
         birth = BirthRecord.of(Birth(state, "function", "", 1, ("", ""), "", None, 1))
-        first.append([AnchorPut(anchor="a", memory="m", birth=birth)]).result(timeout=20)
+        first.append([AnchorPut(anchor="a", memory="m", birth=birth)]).result(timeout=60)
         first.close()
         inner = open_journal(shared, base="/src/project/lib", root="/src/project/lib")
         assert [event.data.birth.file for event in inner.load()] == ["a.py"]
@@ -440,7 +440,7 @@ class TestSegments:
         first = open_journal(older)
         state = CodeState(SymbolKey("a.py", "f"), "", "", "")
         birth = BirthRecord.of(Birth(state, "function", "", 1, ("", ""), "", None, 1))
-        first.append([AnchorPut(anchor="a", memory="m", birth=birth)]).result(timeout=20)
+        first.append([AnchorPut(anchor="a", memory="m", birth=birth)]).result(timeout=60)
         first.close()
         before = {path: path.read_bytes() for path in older.rglob("*") if path.is_file()}
         root = (tmp_path / "repo").as_posix()
@@ -465,17 +465,17 @@ def first_name(store, needle):
 class TestAccesses:
     def test_accesses_are_cumulative_in_their_segment_across_processes(self, open_journal):
         first = open_journal()
-        (event,) = first.access(["m1", "m2", "m1"], NOW).result(timeout=20)
+        (event,) = first.access(["m1", "m2", "m1"], NOW).result(timeout=60)
         assert event.data.counts == {"m1": 2, "m2": 1}
         assert event.data.at == NOW
-        (event,) = first.access(["m1"], NOW).result(timeout=20)
+        (event,) = first.access(["m1"], NOW).result(timeout=60)
         assert event.data.counts == {"m1": 3}
         first.close()
         second, other = open_journal(), open_journal()
         second.load()
-        (event,) = second.access(["m1"], NOW).result(timeout=20)
+        (event,) = second.access(["m1"], NOW).result(timeout=60)
         assert event.data.counts == {"m1": 4}
-        (event,) = other.access(["m1"], NOW).result(timeout=20)
+        (event,) = other.access(["m1"], NOW).result(timeout=60)
         assert event.data.counts == {"m1": 1}
         state = MergedState()
         state.apply(put_memory_event(second))
@@ -487,8 +487,8 @@ class TestAccesses:
         write(journal, "m1")
         synced = []
         monkeypatch.setattr(os, "fsync", synced.append)
-        journal.access(["m1"], NOW).result(timeout=20)
-        journal.append([forget("m1")], durable=False).result(timeout=20)
+        journal.access(["m1"], NOW).result(timeout=60)
+        journal.append([forget("m1")], durable=False).result(timeout=60)
         assert synced == []
         journal.close()
         assert len(synced) == 1
@@ -500,7 +500,7 @@ class TestAccesses:
 
 def put_memory_event(journal):
     put = put_memory("m1", {"type": "semantic", "title": "T", "content": "C", "created_at": NOW})
-    return journal.append([put]).result(timeout=20)
+    return journal.append([put]).result(timeout=60)
 
 
 class TestGroupCommit:
@@ -521,7 +521,7 @@ class TestGroupCommit:
         waiting = [journal.append([forget(f"m{number}")]) for number in range(2, 12)]
         assert not first.done()
         go.set()
-        assert [names(future.result(timeout=20)) for future in waiting] == [[f"m{n}"] for n in range(2, 12)]
+        assert [names(future.result(timeout=60)) for future in waiting] == [[f"m{n}"] for n in range(2, 12)]
         assert len(synced) == 2
         assert names(open_journal().load()) == [f"m{number}" for number in range(12)]
 
@@ -710,8 +710,8 @@ class TestFullDisk:
         monkeypatch.setattr(os, "write", refuse_big)
         go.set()
         with pytest.raises(StoreError):
-            big.result(timeout=20)
-        assert names(small.result(timeout=20)) == ["m2"]
+            big.result(timeout=60)
+        assert names(small.result(timeout=60)) == ["m2"]
         assert names(open_journal().load()) == ["m0", "m1", "m2"]
 
     def test_a_segment_that_could_not_be_begun_leaves_nothing(self, store, open_journal, monkeypatch):
@@ -746,12 +746,12 @@ journal = Journal(Path(sys.argv[1]), "", SystemClock())
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.RLIM_INFINITY))
 for number in range(100):
     try:
-        journal.append([MemoryForget(memory=f"m{number}")]).result(timeout=20)
+        journal.append([MemoryForget(memory=f"m{number}")]).result(timeout=60)
     except StoreError:
         break
     print(f"m{number}", flush=True)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-journal.append([MemoryForget(memory="last")]).result(timeout=20)
+journal.append([MemoryForget(memory="last")]).result(timeout=60)
 print("last", flush=True)
 """
         done = subprocess.run(
@@ -836,11 +836,11 @@ def test_whatever_three_processes_do_each_hears_everything_once(plan):
         for number, (slot, action) in enumerate([*plan, (0, "refresh"), (1, "refresh"), (2, "refresh")]):
             journal = journals[slot]
             if action == "append":
-                events = journal.append([forget(f"m{number}"), forget(f"n{number}")]).result(timeout=20)
+                events = journal.append([forget(f"m{number}"), forget(f"n{number}")]).result(timeout=60)
                 acknowledged += events
                 heard[slot] += events
             elif action == "access":
-                events = journal.access(["m1"], NOW).result(timeout=20)
+                events = journal.access(["m1"], NOW).result(timeout=60)
                 accesses += 1
                 acknowledged += events
                 heard[slot] += events

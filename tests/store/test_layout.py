@@ -46,7 +46,7 @@ def write_into(layout):
     journal = Journal(
         layout.store, layout.base, SystemClock(), root=layout.top.as_posix(), older=layout.older
     )
-    journal.append([MemoryForget(memory=layout.top.name)]).result(timeout=20)
+    journal.append([MemoryForget(memory=layout.top.name)]).result(timeout=60)
     journal.close()
 
 

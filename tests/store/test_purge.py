@@ -92,11 +92,11 @@ def anchor(name, memory, text="x", supersedes=None):
 
 
 def write(journal, *data):
-    return journal.append(data).result(timeout=20)
+    return journal.append(data).result(timeout=60)
 
 
 def purge(journal, *names):
-    return journal.purge(names).result(timeout=20)
+    return journal.purge(names).result(timeout=60)
 
 
 def no_room(*_args, **_kwargs):
@@ -159,9 +159,9 @@ class TestOwnSegment:
     def test_counts_of_accesses_go_on_where_they_were(self, store, open_journal):
         journal = open_journal()
         write(journal, create("m1", SECRET), create("m2"))
-        journal.access(["m2", "m2"], NOW).result(timeout=20)
+        journal.access(["m2", "m2"], NOW).result(timeout=60)
         purge(journal, "m1")
-        (event,) = journal.access(["m2"], NOW).result(timeout=20)
+        (event,) = journal.access(["m2"], NOW).result(timeout=60)
         assert event.data.counts == {"m2": 3}
         assert state_of(reread(store)).memory("m2").access_count == 3
 
