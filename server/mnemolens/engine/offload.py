@@ -32,14 +32,14 @@ class Slices:
     However many works there are, a round of the loop holds the slice of one.
 
     Args:
-        seconds: a slice's length.
-        pause: seconds between two slices, at least.
+        seconds: a slice's length; else `SLICE_SECONDS`.
+        pause: seconds between two slices, at least; else `PAUSE_SECONDS`.
     """
 
-    def __init__(self, seconds: float = SLICE_SECONDS, pause: float = PAUSE_SECONDS) -> None:
-        self._seconds = seconds
-        self._pause = pause
-        self._end = time.perf_counter() + seconds
+    def __init__(self, seconds: float | None = None, pause: float | None = None) -> None:
+        self._seconds = SLICE_SECONDS if seconds is None else seconds
+        self._pause = PAUSE_SECONDS if pause is None else pause
+        self._end = time.perf_counter() + self._seconds
 
     @property
     def used_up(self) -> bool:
