@@ -1,6 +1,6 @@
-"""Code as words: what a model is told that a function is about."""
+"""Code as words: what is looked for among notes, and what a model is told that a function is about."""
 
-from mnemolens.search.functions import summary
+from mnemolens.search.functions import summary, wanted_by
 
 FIELDS = {
     "name": "Payment.chargeCard",
@@ -31,3 +31,8 @@ def test_what_a_function_says_of_itself_stands_in_it():
 def test_a_summary_stays_short():
     calls = " ".join(f"step_{number}()" for number in range(1_000))
     assert len(summary({**FIELDS, "docs": "x" * 5_000, "body": f"'{'y' * 5_000}' {calls}"})) < 1_100
+
+
+def test_what_languages_are_made_of_is_not_looked_for():
+    fields = {**FIELDS, "name": "f", "head": "", "body": "if self is None: return ledger"}
+    assert {one.term for one in wanted_by(fields)} == {"f", "ledg"}

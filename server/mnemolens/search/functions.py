@@ -10,7 +10,7 @@ from typing import Final
 from mnemolens.core.identifiers import split_identifier
 from mnemolens.core.symbols import CLASS_KINDS, FileSymbols, Range
 from mnemolens.search.index import Wanted
-from mnemolens.search.words import is_little, terms_of
+from mnemolens.search.words import is_little, stem, terms_of
 
 FIELDS: Final = {"name": 4.0, "head": 2.0, "docs": 1.5, "body": 1.0, "path": 1.0}
 USUAL_LENGTH: Final = 45
@@ -18,11 +18,20 @@ _KINDS: Final = frozenset({"function", "method", "lambda"}) | CLASS_KINDS
 _MAX_DOCS: Final = 600
 _MAX_BODY: Final = 1_500
 """Characters that count."""
-_MAX_WORDS: Final = 40
+_MAX_WORDS: Final = 60
 _MAX_SAID: Final = 300
 _SAID: Final = re.compile(r"(?:#|//)[ \t]*(\S[^\n]*)|[\"'`]([^\"'`\n]{3,})[\"'`]")
 _CALLED: Final = re.compile(r"([A-Za-z_]\w*)\(")
-_SATURATION: Final = 3.0
+_SATURATION: Final = 6.0
+_SYNTAX: Final = frozenset(
+    stem(word)
+    for word in split_identifier(
+        "and as assert async await break class cls const continue def del elif else except false finally for"
+        " from func function if import in is isinstance lambda len let new nil none not null or pass raise"
+        " return self this throw true try undefined var void while with yield"
+    )
+)
+"""What languages are made of says nothing about one piece of code, so no note is looked for by it."""
 
 
 def documents(
@@ -78,7 +87,7 @@ def wanted_by(fields: dict[str, str]) -> list[Wanted]:
     for field, text in fields.items():
         if field != "path":
             for term in terms_of(text):
-                if not is_little(term):
+                if not is_little(term) and term not in _SYNTAX:
                     counts[term] = counts.get(term, 0.0) + FIELDS[field]
     best = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MAX_WORDS]
     return [Wanted(term, weight=count / (count + _SATURATION)) for term, count in best]
