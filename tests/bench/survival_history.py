@@ -118,20 +118,27 @@ class Repository:
         """(name, step) of the whole history cut into about so many steps; those without code left out.
 
         They come in an order that chance gives, the same each time, so that those that are done when the
-        minutes are over are a fair sample.
+        minutes are over are a fair sample. Those that git was asked about in an earlier run are done anyway.
         """
         commits = self.commits()
         width = max(1, len(commits) // count)
         steps = list(zip(commits[::width], commits[width::width], strict=False))
         random.Random(count).shuffle(steps)
         until = time.monotonic() + minutes * 60
-        for done, (old, new) in enumerate(steps):
-            if time.monotonic() > until:
-                print(f"{self.name}: {done} of {len(steps)} steps in {minutes:g} minutes", file=sys.stderr)
-                break
+        left = 0
+        for old, new in steps:
+            kept = self._kept_in(old, new)
+            if time.monotonic() > until and not (kept is not None and kept.exists()):
+                left += 1
+                continue
             step = self.step(old, new)
             if step is not None:
                 yield self.name, step
+        if left:
+            print(f"{self.name}: {len(steps) - left} of {len(steps)} steps", file=sys.stderr)
+
+    def _kept_in(self, old: str, new: str) -> Path | None:
+        return self._kept / f"{old[:16]}-{new[:16]}.json" if self._kept is not None else None
 
     def tracked(self, extension: str) -> Iterator[tuple[str, bytes]]:
         """(path, content) of the files of one sort in the last commit."""
@@ -177,7 +184,7 @@ class Repository:
 
     def all_origins(self, old: str, new: str, paths: list[str]) -> dict[str, Origins]:
         """{file: where its lines come from}; asked of git once and kept."""
-        kept = self._kept / f"{old[:16]}-{new[:16]}.json" if self._kept is not None else None
+        kept = self._kept_in(old, new)
         if kept is not None and kept.exists():
             runs: dict[str, list[Run]] = json.loads(kept.read_text(encoding="utf-8"))
             if runs.keys() >= set(paths):

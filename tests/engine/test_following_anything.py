@@ -56,6 +56,7 @@ class Repository(RuleBasedStateMachine):
         self.root = Path(tempfile.mkdtemp()) / "repo"
         self.root.mkdir()
         self.memories = []
+        self.refused = set()
         self.open = {}
         self.branch = "main"
 
@@ -86,6 +87,8 @@ class Repository(RuleBasedStateMachine):
         for _ in range(2):
             for window in self.windows:
                 window.pass_time(3)
+        for window in self.windows:
+            assert not self.refused & {(one, at) for one, (at, _) in self.places(window).items()}
 
     def tell(self, paths):
         for window in self.windows:
@@ -180,7 +183,30 @@ class Repository(RuleBasedStateMachine):
         self.switch(here)
         assert [self.places(window) for window in self.windows] == before
 
+    @rule(which=st.integers(0, 1), chosen=st.integers(0, 2), name=st.sampled_from(NAMES))
+    def a_move_is_refused(self, which, chosen, name):
+        """The other window hears of the rename before it hears of the refusal, and writes an alias down."""
+        one, other = self.windows[which], self.windows[1 - which]
+        self.settle()
+        at = self.anchor(one, chosen).at
+        functions = self.code.get(at.file, []) if at is not None and at.file not in self.open else []
+        if not functions or name in dict(functions):
+            return
+        self.put(at.file, [(name if old == at.qualname else old, body) for old, body in functions])
+        one.run(one.workspace.files_changed([self.root / at.file]))
+        found = self.anchor(one, chosen)
+        if found.at is not None and found.at.id not in {at.id, found.birth.place.id}:
+            one.commit(one.workspace.attaching.undo_move(self.memories[chosen], None, one.now))
+            self.refused.add((found.id, found.at.id))
+        other.clock.advance(1)
+        other.run(other.workspace.files_changed([self.root / at.file]))
+        self.settle()
+
     # What must hold -------------------------------------------------------------------------------
+
+    def anchor(self, window, which):
+        (found,) = window.workspace.show.detail(self.memories[which], window.now).anchors
+        return found
 
     def places(self, window):
         found = {}
