@@ -45,6 +45,16 @@ def _declared(node: Node) -> tuple[Node, str, str] | None:
     return None
 
 
+def _macro(node: Node) -> tuple[Node, str, str] | None:
+    """`TEST(pay) {`: what a macro names, which C reads as a type and a name in brackets."""
+    made, bracketed = node.child_by_field_name("type"), node.child_by_field_name("declarator")
+    if node.type != "function_definition" or made is None or made.type != "type_identifier":
+        return None
+    if bracketed is None or [c.type for c in bracketed.named_children] != ["identifier"]:
+        return None
+    return (made, text_of(made), "") if bracketed.type == "parenthesized_declarator" else None
+
+
 def _define_function(node: Node) -> Definition | None:
     """A function with its body, or (a declaration) without."""
     body = node.child_by_field_name("body")
@@ -53,7 +63,7 @@ def _define_function(node: Node) -> Definition | None:
     parent = node.parent.type if node.parent is not None else ""
     if node.type != "function_definition" and parent in {"compound_statement", "for_statement"}:
         return None  # `Shop shop(name);` is read as a declaration too
-    found = _declared(node)
+    found = _declared(node) or _macro(node)
     if found is None:
         return None
     name_node, name, owner = found

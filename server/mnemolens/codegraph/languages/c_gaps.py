@@ -2,7 +2,8 @@
 
 Conditional code that opens or closes what others close or open (`#ifdef A`, `if (a) {`, `#else`, `if (b) {`,
 `#endif`, `}`) is no tree: of it the first branch stays, without the directives. Macros that say something of
-a declaration are read as its name, or not at all: they go.
+a declaration are read as its name, or not at all: they go. An arrow of another language's (`=>`), after which
+the memory for a parse grows with the square of the text, becomes something that C does not know either.
 """
 
 import re
@@ -27,6 +28,7 @@ _ANNOTATIONS = re.compile(
     % ((_MACRO,) * 3),
     re.MULTILINE,
 )
+_FOREIGN_ARROW = re.compile(rb"(?<!<)=>")
 _INSIDE = re.compile(rb"(?:[,=|&+?<(]|\)\s*:)\s*(?://[^\n]*\s*)?\Z")
 _FAR = 200
 _MAX_NESTED = 64
@@ -57,6 +59,7 @@ class _Conditional:
 
 def mended(source: bytes) -> bytes:
     """The text without what the grammars can't read."""
+    source = _FOREIGN_ARROW.sub(b"@@", source)
     if _CONDITIONAL.search(source) is not None:
         source = _flattened(source)
     return _ANNOTATIONS.sub(_without_macro, source) if _ANNOTATIONS.search(source) else source
