@@ -145,6 +145,8 @@ def test_an_agent_learns_and_leaves_what_it_learned(project):
         ("capture", {"content": "x", "title": "t" * 10_000}, "title"),
         ("confirm", {"id": "a" * 100_000}, "id"),
         ("nothing_like_it", {}, "nothing_like_it"),
+        ("y" * 100_000, {"content": 1}, "Unknown tool: yyy"),
+        ("recall", {"z" * 100_000: 1}, "zzz"),
         ("confirm", {"id": "01NOPE"}, "01NOPE"),
         ("capture", {"content": ""}, "content"),
         ("capture", {"content": "x", "importance": 2}, "importance"),

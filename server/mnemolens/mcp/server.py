@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field, ValidationError
 
@@ -73,13 +73,14 @@ class Server(MCPServer[Any]):
                 raise ToolError(_short(f"{given}: is not one of {', '.join(known[name])}"))
         try:
             return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError:
+            raise
         except ToolError as error:
             cause = error.__cause__
             if isinstance(cause, ValidationError):
                 raise ToolError(_short(_wrong(cause))) from None
-            if isinstance(cause, ToolError):  # ours, with the tool's name before it
-                raise ToolError(str(cause)) from None
-            raise
+            # Ours is the cause of one that has the tool's name before it.
+            raise ToolError(_short(str(cause if isinstance(cause, ToolError) else error))) from None
 
 
 async def serve(root: Path) -> None:
