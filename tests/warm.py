@@ -98,7 +98,13 @@ class Host:
         asker, _ = self._listener.accept()
         _, pipes, _, _ = socket.recv_fds(asker, 1, 3)
         with asker.makefile("rb") as stream:
-            arguments, folder, environment = json.loads(stream.readline())
+            request = stream.readline()
+        if not request.endswith(b"\n"):  # killed before it could ask
+            asker.close()
+            for pipe in pipes:
+                os.close(pipe)
+            return None
+        arguments, folder, environment = json.loads(request)
         process = os.fork()
         if process == 0:
             asker.close()

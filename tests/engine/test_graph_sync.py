@@ -286,6 +286,7 @@ CODE_FILES = {
 }
 
 
+@pytest.mark.graph
 class TestWriteBehind:
     def test_one_captured_memory_costs_at_most_four_statements(self, graphed):
         folder = graphed({**CODE_FILES, "README.md": "words"})
@@ -595,7 +596,7 @@ class GraphMachine(RuleBasedStateMachine):
             self.place.cleanup()
 
 
-TestGraphMachine = GraphMachine.TestCase
+TestGraphMachine = pytest.mark.graph(GraphMachine.TestCase)
 TestGraphMachine.settings = settings(
     max_examples=6, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )

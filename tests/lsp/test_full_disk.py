@@ -117,6 +117,7 @@ async def test_the_store(editors, repository, small_disk):
     editor.expect_logged("No space left on device")
 
 
+@pytest.mark.graph
 async def test_the_cache(editors, repository, small_disk):
     disk = small_disk(16)
     disk.fill()
@@ -137,6 +138,7 @@ async def test_the_cache(editors, repository, small_disk):
     editor.expect_logged("the graph can't be")
 
 
+@pytest.mark.graph
 async def test_the_graph_alone(editors, repository, small_disk):
     disk = small_disk(600)
     editor = editors("neovim")
