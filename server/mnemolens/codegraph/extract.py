@@ -203,7 +203,12 @@ def _one_by_one(node: Node) -> Iterator[Node]:
 
 
 _Result = TypeVar("_Result")
-Part = bytes | Unit
+_Nested = list[tuple[int, Unit]]
+"""The units in a unit, each with how many of its own tokens stand before it."""
+_Mark = tuple[int, int]
+"""A place in a unit's text: how many of its own tokens, and how many units, stand before it."""
+_Made = tuple[Unit, list[bytes], _Nested, _Mark | None, _Mark | None]
+"""A unit that was read, its own tokens, the units in it, where its body begins and ends."""
 Todo = tuple[Unit, list[Entry], Node | None, frozenset[int], int]
 """A unit to read: what is in it, last first; the node it starts at (None: the text), silent nodes, depth."""
 Known = Mapping[tuple[int, int, int], Unit]
@@ -230,7 +235,7 @@ class Walk:
         """As `module`, as a generator that can be left at any of its steps, a few milliseconds each."""
         unit = Unit("file", "", root.end_byte, root.kind_id)
         todo: list[Todo] = [(unit, [iter((root,))], None, frozenset(), 0)]
-        made: list[tuple[Unit, list[Part], int, int]] = []
+        made: list[_Made] = []
         while todo:
             made.append((yield from self._read(todo)))
             yield
@@ -243,10 +248,10 @@ class Walk:
 
     def _read(  # noqa: C901, PLR0912, PLR0915  (the one hot loop: calls cost more than length)
         self, todo: list[Todo]
-    ) -> Generator[None, None, tuple[Unit, list[Part], int, int]]:
+    ) -> "Generator[None, None, _Made]":
         """Read one unit's own text; definitions in it are put on `todo`."""
         unit, stack, base, silent, depth = todo.pop()
-        source, action_at = self.source, self.language.actions.get
+        source, actions = self.source, self.language.actions_by_kind
         doc_comments, doc_lines = self.language.doc_comments, self.language.doc_lines
         if base is None:
             base_byte = base_row = base_column = 0
@@ -254,9 +259,11 @@ class Walk:
             base_byte = base.start_byte
             base_row, base_column = base.start_point
         facts = Facts()
-        parts: list[Part] = []
+        parts: list[bytes] = []
         add = parts.append
-        body_start, body_end = -1, -1
+        nested: _Nested = []
+        body_start: _Mark | None = None
+        body_end: _Mark | None = None
         prefix = ""
         prefixes: list[str] = []
         wrapper: tuple[Node, Node] | None = None
@@ -271,9 +278,9 @@ class Walk:
             siblings = stack.pop()
             if isinstance(siblings, str):
                 if siblings == "body":
-                    body_start = len(parts)
+                    body_start = len(parts), len(nested)
                 elif siblings == "end of body":
-                    body_end = len(parts)
+                    body_end = len(parts), len(nested)
                 else:
                     prefix = prefixes.pop()
                 continue
@@ -283,7 +290,7 @@ class Walk:
                 if left <= 0:
                     left = _STEP
                     yield
-                action = action_at(node.kind_id)
+                action = actions[node.kind_id]
                 if type(action) is bytes:
                     if action:
                         add(action)
@@ -344,7 +351,7 @@ class Walk:
                                 )
                             )
                             nodes.append(node)
-                            add(child)
+                            nested.append((len(parts), child))
                             if outside:
                                 stack += (siblings, iter(outside))
                                 break
@@ -392,7 +399,7 @@ class Walk:
         unit.bound |= (facts.bound - facts.outer - facts.module_wide) | types
         if facts.outer or facts.module_wide or facts.attributes or attributes:
             unit.rebinds = _rebinds(facts, edges) | {("self", item) for item in attributes}
-        return unit, parts, body_start, body_end
+        return unit, parts, nested, body_start, body_end
 
 
 def _put_in_order(
@@ -482,7 +489,7 @@ def _relative(point: tuple[int, int], row: int, column: int) -> tuple[int, int]:
     return (point[0] - row, point[1] - column) if point[0] == row else (point[0] - row, point[1])
 
 
-def _right_above(parts: list[Part], mark: int, rows: int) -> bool:
+def _right_above(parts: list[bytes], mark: int, rows: int) -> bool:
     """Whether nothing but modifiers and decorators stands between a doc comment, `rows` above, and here."""
     between = parts[mark:]
     if between and between[0] in _DECORATORS:
@@ -539,23 +546,19 @@ def _framed(tokens: list[bytes]) -> bytes:
     return b"\0" + b"\1\0".join(tokens) + b"\1" if tokens else b""
 
 
-def _blob(parts: list[Part]) -> tuple[bytes, int]:
-    """The framed tokens of own text and nested units, and their number."""
+def _blob(parts: list[bytes], nested: _Nested, start: _Mark, end: _Mark) -> tuple[bytes, int]:
+    """The framed tokens of own text and nested units between two places, and their number."""
+    at, count = start[0], end[0] - start[0]
+    if start[1] == end[1]:
+        return _framed(parts[at : end[0]]), count
     pieces: list[bytes] = []
-    run: list[bytes] = []
-    count = 0
-    for part in parts:
-        if isinstance(part, bytes):
-            run.append(part)
-        else:
-            pieces.append(_framed(run))
-            count += len(run) + part.token_count
-            run = []
-            pieces.append(part.blob)
-    if not pieces:
-        return _framed(run), len(run)
-    pieces.append(_framed(run))
-    return b"".join(pieces), count + len(run)
+    for place, unit in nested[start[1] : end[1]]:
+        pieces.append(_framed(parts[at:place]))
+        pieces.append(unit.blob)
+        count += unit.token_count
+        at = place
+    pieces.append(_framed(parts[at : end[0]]))
+    return b"".join(pieces), count
 
 
 def digest(blob: bytes) -> str:
@@ -563,17 +566,28 @@ def digest(blob: bytes) -> str:
     return sha256(blob).hexdigest()[:16]
 
 
-def _finish(unit: Unit, parts: list[Part], body_start: int, body_end: int, *, with_hashes: bool) -> None:
+def _finish(
+    unit: Unit,
+    parts: list[bytes],
+    nested: _Nested,
+    body_start: _Mark | None,
+    body_end: _Mark | None,
+    *,
+    with_hashes: bool,
+) -> None:
     """Everything that needs the nested units: hashes."""
     if with_hashes:
-        if body_start < 0:
+        first, last = (0, 0), (len(parts), len(nested))
+        if body_start is None:
             # Without a body, what follows the name stands for it.
             name = unit.name.encode()
-            body_start = parts.index(name) + 1 if name in parts else 0
-            body_end = len(parts)
-        head, head_count = _blob(parts[:body_start])
-        body, body_count = _blob(parts[body_start:body_end])
-        tail, tail_count = _blob(parts[body_end:])
+            behind = parts.index(name) + 1 if name in parts else 0
+            body_start = behind, sum(place < behind for place, _ in nested)
+        if body_end is None:
+            body_end = last
+        head, head_count = _blob(parts, nested, first, body_start)
+        body, body_count = _blob(parts, nested, body_start, body_end)
+        tail, tail_count = _blob(parts, nested, body_end, last)
         unit.blob = head + body + tail
         unit.token_count = head_count + body_count + tail_count
         masked = unit.blob.replace(b"\0%b\1" % unit.name.encode(), b"\0\1")

@@ -197,6 +197,9 @@ class Prose(Atom):
     """As `Atom`, white space joined; nothing where there is nothing else (text between JSX tags)."""
 
 
+_LAST_KIND = 0xFFFF
+"""The kind id of what is an error; those of a grammar are far smaller."""
+
 SKIP, ATOM, PROSE = Skip(), Atom(), Prose()
 Action = Rule | Skip | Atom | bytes
 
@@ -323,6 +326,14 @@ class Language:
         return found
 
     @cached_property
+    def actions_by_kind(self) -> list[Action | None]:
+        """The same by kind id: the quickest look-up there is, a million times a second."""
+        found: list[Action | None] = [None] * (_LAST_KIND + 1)
+        for kind, action in self.actions.items():
+            found[kind] = action
+        return found
+
+    @cached_property
     def reference_kinds(self) -> frozenset[int]:
         """Kind ids of `references`."""
         language = self.ts
@@ -336,7 +347,12 @@ class Language:
 def text_of(node: Node | None) -> str:
     """The node's text; empty without a node."""
     text = node.text if node is not None else None
-    return text.decode("utf-8", "replace") if text else ""
+    if not text:
+        return ""
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return text.decode("utf-8", "replace")
 
 
 def mentions(node: Node | None, dotted_name: str) -> bool:

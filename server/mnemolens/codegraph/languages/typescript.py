@@ -63,10 +63,14 @@ def dotted(node: Node | None) -> str | None:
     parts: list[str] = []
     called = ""
     for _ in range(_MAX_CHAIN):
-        node = _unwrap(node)
         if node is None:
             return None
         kind = node.type
+        if kind in _WRAPPERS:
+            node = _unwrap(node)
+            if node is None:
+                return None
+            kind = node.type
         if kind in _MEMBERS:
             name = node.child_by_field_name("property") or node.child_by_field_name("name")
             parts.append((text_of(name) if name is not None else "") + called)
@@ -485,9 +489,10 @@ def _call(function: Node | None, facts: Facts) -> None:
     function = _unwrap(function)
     if function is None:
         return
-    if function.type == "identifier":
+    kind = function.type
+    if kind == "identifier":
         facts.call(text_of(function), "")
-    elif function.type == "member_expression":
+    elif kind == "member_expression":
         name = function.child_by_field_name("property")
         if name is not None:
             facts.call(text_of(name), dotted(function.child_by_field_name("object")))
