@@ -5,7 +5,7 @@ from typing import NamedTuple
 from mnemolens.codegraph.document import Document
 from mnemolens.codegraph.extract import extract
 from mnemolens.core.symbols import Position
-from mnemolens.core.text import TextChange
+from mnemolens.core.text import BinarySource, Text, TextChange, decode_source
 
 PIECES = (
     "(", ")", "[", "]", "{", "}", "<", ">", '"', "'", '"""', "'''", "`", "${", "/*", "*/", "//", "#", "=",
@@ -52,6 +52,33 @@ def check_form(symbols, text):
     for call in symbols.calls:
         assert -1 <= call.caller < len(symbols.symbols)
         assert call.count > 0
+
+
+def damaged(source, other, random):
+    """The bytes with some changed, cut out, doubled or taken from others."""
+    raw = bytearray(source)
+    for _ in range(random.randint(1, 8)):
+        at = random.randint(0, len(raw))
+        kind = random.randrange(4)
+        if kind == 0:
+            raw[at : at + 1] = bytes([random.randrange(256)])
+        elif kind == 1:
+            del raw[at : at + random.choice((1, 10, 1000, len(raw)))]
+        elif kind == 2:
+            raw[at:at] = raw[: random.randint(0, 400)]
+        else:
+            first = random.randint(0, len(other))
+            raw[at:at] = other[first : first + 500]
+    return bytes(raw)
+
+
+def check_damaged(raw, language):
+    """Whatever the bytes are, reading them as a file of that language gives well-formed symbols."""
+    try:
+        data = decode_source(raw).data
+    except BinarySource:
+        return
+    check_form(extract(data, language), Text(data))
 
 
 class Typing:

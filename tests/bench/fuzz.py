@@ -19,10 +19,9 @@ from time import perf_counter
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from mnemolens.codegraph.extract import extract
 from mnemolens.codegraph.languages import language_of
-from mnemolens.core.text import BinarySource, Text, decode_source
-from mutations import Typing, check_form
+from mnemolens.core.text import BinarySource, decode_source
+from mutations import Typing, check_damaged, damaged
 
 MAX_BYTES = 40_000
 EDITS = 12
@@ -63,26 +62,7 @@ def type_in(path, random):
 
 def damage(path, other, random):
     """The file is read with bytes of it changed, cut out, or taken from another one."""
-    raw = bytearray(path.read_bytes())
-    for _ in range(random.randint(1, 8)):
-        at = random.randint(0, len(raw))
-        kind = random.randrange(4)
-        if kind == 0:
-            raw[at : at + 1] = bytes([random.randrange(256)])
-        elif kind == 1:
-            del raw[at : at + random.choice((1, 10, 1000, len(raw)))]
-        elif kind == 2:
-            raw[at:at] = raw[: random.randint(0, 400)]
-        else:
-            piece = other.read_bytes()
-            first = random.randint(0, len(piece))
-            raw[at:at] = piece[first : first + 500]
-    try:
-        data = decode_source(bytes(raw)).data
-    except BinarySource:
-        return
-    symbols = extract(data, language_of(path.name))
-    check_form(symbols, Text(data))
+    check_damaged(damaged(path.read_bytes(), other.read_bytes(), random), language_of(path.name))
 
 
 def main(seconds, folders, seed, only):

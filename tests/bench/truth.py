@@ -112,9 +112,11 @@ READERS = {
 def measure(folder, *, differences):
     """Counts of cleanly parsed files and of the others."""
     endings = Counter(path.suffix for path in folder.rglob("*") if path.suffix in READERS)
-    pairs = READERS[endings.most_common(1)[0][0]]
     counts = {True: Counter(), False: Counter()}
-    for path, mine, truth, whole in pairs(folder):
+    if not endings:
+        print(f"{folder}: no files of a language that is measured here")
+        return counts
+    for path, mine, truth, whole in READERS[endings.most_common(1)[0][0]](folder):
         a, b = Counter(d[:-1] for d in mine), Counter(d[:-1] for d in truth)
         counts[whole] += Counter(
             files=1,

@@ -1,6 +1,7 @@
 """Whatever is typed into the samples, an open document's symbols are those of a full extraction."""
 
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from mnemolens.codegraph.document import Document
 from mnemolens.codegraph.extract import extract
 from mnemolens.codegraph.languages import language_of
 from mnemolens.core.text import TextChange
+from mutations import Typing, check_damaged, damaged
 
 SAMPLES = Path(__file__).parent / "samples"
 NAMES = sorted(path.name for path in SAMPLES.iterdir())
@@ -58,3 +60,22 @@ def test_incremental_is_what_a_full_extraction_gives(name, data):
     settle(document)
     assert document.symbols == extract(text.encode(), language)
     assert document.symbols.ranges == extract(text.encode(), language).ranges
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_damaged_file_is_read_all_the_same(name):
+    """A handful of what `bench/fuzz.py` does with real sources for as long as it is told to."""
+    sources = [(SAMPLES / other).read_bytes() for other in NAMES]
+    for seed in range(12):
+        random = Random(seed)
+        raw = damaged((SAMPLES / name).read_bytes(), random.choice(sources), random)
+        check_damaged(raw, language_of(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_typing_in_the_sample_moves_nothing_that_nobody_typed_in(name):
+    for seed in range(2):
+        typing = Typing((SAMPLES / name).read_text("utf-8"), language_of(name), Random(seed))
+        for _ in range(6):
+            typing.edit()
+        typing.make_whole()
