@@ -495,7 +495,7 @@ NVIM = shutil.which("nvim")
 DRIVE = """
 local function wait(what, ask)
   local answer
-  assert(vim.wait(10000, function() answer = ask(); return answer end, 20), "waited in vain for " .. what)
+  assert(vim.wait(60000, function() answer = ask(); return answer end, 20), "waited in vain for " .. what)
   return answer
 end
 local function floating()
@@ -545,6 +545,6 @@ def test_the_neovim_snippet(tmp_path, monkeypatch):
         "-S",
         tmp_path / "drive.lua",
     ]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=180, check=True)
     assert "The provider double-charges" in done.stdout, done.stdout + done.stderr
     assert "charge()" in done.stdout
