@@ -12,6 +12,7 @@ depends on nothing but the document and how rare the words are.
 import math
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest, nsmallest
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -126,19 +127,22 @@ class WordIndex(Generic[K]):
         counts: dict[str, float] = {}
         for field, text in fields.items():
             weight = self._weights[field]
+            held: Counter[str] = Counter()
             for piece in pieces(text):
-                for term in terms_of(piece):
-                    counts[term] = counts.get(term, 0.0) + weight
+                held.update(terms_of(piece))
                 if len(piece) < len(text):
                     yield
+            for term, times in held.items():
+                counts[term] = counts.get(term, 0.0) + weight * times
         self.remove(key)
         slot = self._slot_of[key] = len(self._keys)
         self._keys.append(key)
         share = sum(counts.values()) / self._usual
         norm = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * share)
         postings, first = self._postings, slot << _IMPACT_BITS
+        impacts = {count: first | round(count / (count + norm) * _MOST) for count in set(counts.values())}
         for term, count in counts.items():
-            posting = first | round(count / (count + norm) * _MOST)
+            posting = impacts[count]
             known = postings.get(term)
             if known is None:
                 postings[term] = posting

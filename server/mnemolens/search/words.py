@@ -61,8 +61,9 @@ def terms_of(text: str) -> list[str]:
     `retryPayment()` gives `retri`, `pay…` and `retrypayment`; `支付服务` gives `支付`, `付服`, `服务`, `务`.
     """
     found: list[str] = []
+    remembered = _REMEMBERED.get  # most words were met before: a call for each of them took half of the time
     for word in _word().findall(text):
-        found += _terms_of_word(word)
+        found += remembered(word) or _terms_of_new(word)
     return found
 
 
@@ -140,18 +141,17 @@ def stem(word: str) -> str:
 
 
 _REMEMBERED: dict[str, tuple[str, ...]] = {}
-_MAX_REMEMBERED = 20_000
+_MAX_REMEMBERED = 50_000
+"""Words: more than most projects' notes are made of; 10 MB."""
 
 
-def _terms_of_word(word: str) -> tuple[str, ...]:
-    known = _REMEMBERED.get(word)
-    if known is None:
-        if len(_REMEMBERED) >= _MAX_REMEMBERED:
-            _REMEMBERED.clear()
-        known = _new_terms(word)
-        if len(word) <= MAX_TERM:
-            _REMEMBERED[word] = known
-    return known
+def _terms_of_new(word: str) -> tuple[str, ...]:
+    if len(_REMEMBERED) >= _MAX_REMEMBERED:
+        _REMEMBERED.clear()
+    terms = _new_terms(word)
+    if len(word) <= MAX_TERM:
+        _REMEMBERED[word] = terms
+    return terms
 
 
 def _new_terms(word: str) -> tuple[str, ...]:
