@@ -281,6 +281,9 @@ def test_of_equal_definitions_of_one_name_each_goes_to_the_nearest():
     after = "".join([same, other.format(number=1), other.format(number=2), same])
     found = followed(before, after)
     assert told(found["main.py::setup#2"]) == ("kept", "main.py::setup#3")
+    found = followed(before + same, same + same)
+    assert told(found["main.py::setup#2"]) == ("kept", "main.py::setup")
+    assert told(found["main.py::setup#3"]) == ("kept", "main.py::setup#1")
 
 
 def test_a_short_body_alone_says_nothing():

@@ -178,11 +178,16 @@ class _Tracking:
     def by_ordinal(self, olds: list[Known], news: list[Known]) -> None:
         """Definitions of one name in one place: by equal text, then likeness, then their order."""
         for alike in (_same_full, _same_body):
+            groups: dict[tuple[Known, ...], list[Known]] = defaultdict(list)
             for old in olds:
-                same = [new for new in news if old.key not in self.found and alike(old, new)]
-                same = [new for new in same if self.fits(old, new)]
-                if same:  # more often something was put before it than taken away
-                    self.stay(old, min(same, key=lambda new: _steps(old.key.ordinal, new.key.ordinal)))
+                if old.key not in self.found:
+                    groups[tuple(new for new in news if self.fits(old, new) and alike(old, new))].append(old)
+            for same, group in groups.items():
+                in_order = len(same) == len(group)
+                for at, old in enumerate(group):
+                    left = [new for new in (same[at : at + 1] if in_order else same) if self.fits(old, new)]
+                    if left:  # more often something was put before it than taken away
+                        self.stay(old, min(left, key=lambda new: _steps(old.key.ordinal, new.key.ordinal)))
         pairs = [
             (self.likeness(old, new) or 0.0, old.key == new.key, old, new)
             for old in olds[:_MANY]
