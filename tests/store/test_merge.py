@@ -553,6 +553,15 @@ def test_the_order_of_arrival_does_not_matter(events, shuffler):
     assert seen(merged(*shuffled)) == seen(merged(*events))
 
 
+@given(event_lists())
+@settings(max_examples=50, deadline=None)
+def test_a_look_at_all_edges_sees_each_once_as_its_ends_do(events):
+    state = merged(*events)
+    edges = (edge for one in IDS for edge in state.edges_of(one) if edge.source_id == one)
+    expected = sorted((edge.source_id, edge.target_id, edge.weight) for edge in edges)
+    assert sorted(state.weighted_edges()) == expected
+
+
 @given(event_lists(), st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
 def test_hearing_an_event_again_changes_nothing(events, shuffler):
