@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from client import Client
-from lab import HERE, Lab, Project, at, change, environ, open_document, wait_for_index
+from lab import HERE, Lab, Project, at, change, environ, open_document, status, wait_for_index
 from made import LONG_FILE, WIDE_FILE, Spot, note_on
 from measure import Figure, figure, of_size, timed
 
@@ -24,6 +24,10 @@ WIRE = "over the wire, by functions"
 ENGINE = "the engine alone, by functions"
 HOVER, LENS, TYPED = (5, 15), (10, 30), (10, 30)
 CAPTURE = (15, None)
+_GRAPH_AFTER = 6
+"""Seconds after the index until the graph is surely begun."""
+_IDLE = 0.1
+"""Processor seconds in a second: a server that uses less has nothing to do."""
 
 
 def measure(lab: Lab, sizes: list[tuple[int, int]]) -> list[Figure]:
@@ -80,6 +84,9 @@ def over_the_wire(lab: Lab, project: Project, floor: float) -> Iterator[Figure]:
         words = {"text": "idempotent provider", "limit": 20}
         asked = timed(lambda: client.command("mnemolens.memory.list", **words), times // 4)
         yield _figure("search for two words", asked, (None, None), **bare)
+        resident = _with_all_indexes(client)
+        name = "resident memory with the graph's rows and the code for offers"
+        yield Figure(WIRE, name, "MB", resident, target=targets.get(project.functions))
     begun = Client(["-m", "mnemolens", "serve"], project.environment)
     try:
         begun.initialize(project.root)
@@ -89,6 +96,19 @@ def over_the_wire(lab: Lab, project: Project, floor: float) -> Iterator[Figure]:
         yield Figure(WIRE, "restart: all code is known", "s", _since(begun))
     finally:
         begun.close()
+
+
+def _with_all_indexes(client: Client) -> float | None:
+    """Megabytes once all is there that is made after the index: for the graph, and for a note on no code."""
+    client.command("mnemolens.memory.capture", content="Customers of that bank pay late in spring, says Ana.")
+    time.sleep(_GRAPH_AFTER)
+    while status(client)["graph"]["state"] == "building":
+        time.sleep(0.2)
+    before, now = 0.0, client.processor_seconds()
+    while now - before > _IDLE:
+        time.sleep(1)
+        before, now = now, client.processor_seconds()
+    return client.resident_megabytes()
 
 
 def _figure(name: str, taken: list[float], targets: tuple[float | None, float | None], **more: Any) -> Figure:

@@ -1,5 +1,7 @@
 """Code that is offered for a note that names none, and a note for code; never linked by itself."""
 
+import asyncio
+
 import pytest
 
 from folders import Folder
@@ -133,3 +135,19 @@ def test_words_decide_where_meaning_cannot_be_told(folder):
     assert by_meaning(folder, NOTE, None)[0] == "billing.py::charge"
     assert by_meaning(folder, BOTH, None)[0] is None
     assert by_meaning(folder, "something else entirely", None) == (None, [])
+
+
+def test_only_a_note_on_no_code_has_the_code_read(tmp_path):
+    folder = Folder(tmp_path, FILES)
+    suggestions = folder.workspace.suggestions
+
+    async def captured(content):
+        view = folder.workspace.writing.preview(CaptureRequest(content), folder.now)
+        suggestions.warm_up(view)
+        await asyncio.sleep(0.1)
+
+    folder.run(captured(f"{NOTE}; see `reserve()`"))
+    assert offered(folder, NOTE) is None
+    folder.run(captured(NOTE))
+    assert offered(folder, NOTE) == "billing.py::charge"
+    folder.close()
