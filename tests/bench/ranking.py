@@ -188,28 +188,33 @@ def weights(size: int, times: int, dice: random.Random) -> list[Figure]:
     from mnemolens.ranking.decay import weights as weights_of
 
     manager = TimeDecayMemoryManager(clock=lambda: NOW)
-    memories = []
     now = datetime.fromtimestamp(NOW, UTC)
-    for number in range(size):
-        age, since = dice.uniform(0, 9000), dice.uniform(0, 300)
-        importance, count = dice.random(), dice.randrange(120)
-        manager.add_memory(
-            MemoryTrace(
-                f"m{number}", "", NOW - age * 3600, NOW - since * 3600, count, importance, dice.randrange(900)
-            )
+    facts = [
+        (
+            dice.uniform(0, 9000),
+            dice.uniform(0, 300),
+            dice.random(),
+            dice.randrange(120),
+            dice.randrange(1, 900),
         )
-        memories.append(
-            Memory(
-                f"m{number}",
-                dice.choice(MEMORY_KINDS),
-                "",
-                "",
-                now - timedelta(hours=age),
-                now - timedelta(hours=since),
-                importance=importance,
-                access_count=count,
-            )
+        for _ in range(size)
+    ]
+    for number, (age, since, importance, count, tokens) in enumerate(facts):
+        created, used = NOW - age * 3600, NOW - since * 3600
+        manager.add_memory(MemoryTrace(f"m{number}", "", created, used, count, importance, tokens))
+    memories = [  # not in the same loop: each kind lies together, as it does where there is but one
+        Memory(
+            f"m{number}",
+            dice.choice(MEMORY_KINDS),
+            "",
+            "",
+            now - timedelta(hours=age),
+            now - timedelta(hours=since),
+            importance=importance,
+            access_count=count,
         )
+        for number, (age, since, importance, count, _) in enumerate(facts)
+    ]
     turns = max(5, times // 20)
     return [
         figure(SUBJECT, "all weights", busy(manager.update_all_weights, turns), 300.0, functions=size),

@@ -75,6 +75,7 @@ def fitting(
         Numbers, in the order given.
     """
     held = list(layers)
+    least = min(tokens, default=0)  # once there is room for nothing any more, nobody is asked
     found: list[int] = []
     carried, left = 0, budget
     for portion, numbers in zip((shares or Shares()).of(budget).values(), held, strict=True):
@@ -83,14 +84,18 @@ def fitting(
             if tokens[number] <= room:
                 found.append(number)
                 room -= tokens[number]
+                if room < least:
+                    break
         left -= given - room
         carried = room
     taken = set(found)
     late = set()
-    for number in chain.from_iterable(held):
+    for number in chain.from_iterable(held if left >= least else ()):
         if tokens[number] <= left and number not in taken:
             late.add(number)
             left -= tokens[number]
+            if left < least:
+                break
     if not late:
         return found
     return [number for number in chain.from_iterable(held) if number in taken or number in late]
