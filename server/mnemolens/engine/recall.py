@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from heapq import nlargest
+from heapq import heappush, heappushpop
 from typing import Literal
 
 from mnemolens.core.errors import InvalidArgument
@@ -127,12 +127,12 @@ class Recall:
         reasons = self._reasons(query, key, meaning or {}, accepts)
         held = self._searching.holding_which(query)
         ranked: list[tuple[int, RankedMemory]] = []
-        best: list[float] = []
+        best: list[float] = []  # a heap of as many scores as are asked for
         for memory_id, reason in sorted(reasons.items(), key=lambda item: (item[1].tier, -item[1].relevance)):
             memory = self._state.memory(memory_id)
             if memory is None or not accepts(memory_id):
                 continue
-            if len(best) >= _ENOUGH and nlargest(request.limit, best)[-1] >= reason.relevance:
+            if len(ranked) >= _ENOUGH and len(best) == request.limit and best[0] >= reason.relevance:
                 break  # nothing is ranked above its relevance
             found = self._rank(memory, reason, now, query, held)
             if found.view.weight < settings.decay.min_weight or (
@@ -141,7 +141,7 @@ class Recall:
                 continue
             ranked.append((reason.tier, found))
             if reason.tier == _FOUND:
-                best.append(found.score)
+                (heappush if len(best) < request.limit else heappushpop)(best, found.score)
         ranked.sort(key=lambda item: (item[0], -item[1].score, item[1].view.memory.id))
         ordered = after_successors(
             (found for _, found in ranked), lambda one: one.view.memory.id, lambda one: one.view.successors
