@@ -117,3 +117,18 @@ def test_typed_one_character_at_a_time_it_is_the_same(name):
             document.parse_slice()
     assert document.symbols == extract(text.encode(), KOTLIN)
     assert document.symbols.ranges == extract(text.encode(), KOTLIN).ranges
+
+
+@pytest.mark.parametrize("typed", ["`", "#", "`" * 51])
+def test_what_is_typed_into_a_broken_text_takes_no_memory_without_end(typed):
+    """Found by random edits: 9 GB and more, for a text of 30 lines."""
+    text = (
+        "open class Cart<T>(val limit: Int) : Base<T>(limit), Named {\n    private val items = list()\n\n"
+        "    constructor() : this(10)\n:\n    /** Adds. */\n    fun add(item: T): Int {\n"
+        f"{typed}        fun twice(x: Int) = x * 2\n        return this.total() + helper(1)\n    }}\n\n"
+        "    companion object {\n        fun open() = Cart<Int>(1)\n    }\n}\n\nenum class State {\n"
+        '    O    OPEN, PAID;\n) = "x"\n}\n\nobject Registry {\n    fun find() = 1\n}\n'
+    )
+    assert extract(text.encode(), KOTLIN).partial
+    assert b"`" not in mended(text.encode())
+    assert b"#" not in mended(text.encode())

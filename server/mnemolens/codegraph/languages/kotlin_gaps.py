@@ -5,6 +5,8 @@
 - Modifiers that are no names, and `by`, can still be ones (`final = true`, `suspend { … }`): they become
   other words.
 - Modifiers of a primary constructor on a line of its own become white space.
+- A backtick without another one on its line and `#` become `@`: in a broken text, characters that the
+  grammar's lexer does not know can make its recovery take all memory.
 """
 
 import re
@@ -16,6 +18,7 @@ _WORDS = (
 )
 _MODIFIERS = _NAMES + b"|" + _WORDS + b"|suspend"
 _FILLER = b"open"
+_UNKNOWN = re.compile(rb"`[^`\r\n]+`|(?P<unknown>`|(?<!\A)#)")
 _BLANK = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 
 _NAME = re.compile(rb"\b(?:%b)\b" % _NAMES)
@@ -40,6 +43,8 @@ _GAPS = re.compile(
 
 def mended(source: bytes) -> bytes:
     """`source`, as long as before, in a form that the grammar can read; itself where it can already."""
+    if b"`" in source or b"#" in source:
+        source = _UNKNOWN.sub(lambda found: b"@" if found["unknown"] else found[0], source)
     changes = [(found.lastgroup or "", found.span(found.lastgroup or 0)) for found in _GAPS.finditer(source)]
     if not changes:
         return source
