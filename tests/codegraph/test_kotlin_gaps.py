@@ -119,7 +119,7 @@ def test_typed_one_character_at_a_time_it_is_the_same(name):
     assert document.symbols.ranges == extract(text.encode(), KOTLIN).ranges
 
 
-@pytest.mark.parametrize("typed", ["`", "#", "`" * 51])
+@pytest.mark.parametrize("typed", ["`", "#", "`" * 51, "\\"])
 def test_what_is_typed_into_a_broken_text_takes_no_memory_without_end(typed):
     """Found by random edits: 9 GB and more, for a text of 30 lines."""
     text = (

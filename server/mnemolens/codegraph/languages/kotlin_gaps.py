@@ -5,8 +5,8 @@
 - Modifiers that are no names, and `by`, can still be ones (`final = true`, `suspend { … }`): they become
   other words.
 - Modifiers of a primary constructor on a line of its own become white space.
-- A backtick without another one on its line and `#` become `@`: in a broken text, characters that the
-  grammar's lexer does not know can make its recovery take all memory.
+- A backtick without another one on its line, `#` and a stray backslash become `@`: in a broken text,
+  characters that the grammar's lexer does not know can make its recovery take all memory.
 """
 
 import re
@@ -18,7 +18,7 @@ _WORDS = (
 )
 _MODIFIERS = _NAMES + b"|" + _WORDS + b"|suspend"
 _FILLER = b"open"
-_UNKNOWN = re.compile(rb"`[^`\r\n]+`|(?P<unknown>`|(?<!\A)#)")
+_UNKNOWN = re.compile(rb"`[^`\r\n]+`|\\[\\'\"$]|(?P<unknown>`|(?<!\A)#|\\(?![tbnru]))")
 _BLANK = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 
 _NAME = re.compile(rb"\b(?:%b)\b" % _NAMES)
@@ -43,7 +43,7 @@ _GAPS = re.compile(
 
 def mended(source: bytes) -> bytes:
     """`source`, as long as before, in a form that the grammar can read; itself where it can already."""
-    if b"`" in source or b"#" in source:
+    if b"`" in source or b"#" in source or b"\\" in source:
         source = _UNKNOWN.sub(lambda found: b"@" if found["unknown"] else found[0], source)
     changes = [(found.lastgroup or "", found.span(found.lastgroup or 0)) for found in _GAPS.finditer(source)]
     if not changes:
