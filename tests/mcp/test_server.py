@@ -349,6 +349,47 @@ def test_nonsense_is_no_end_and_a_client_that_leaves_is(project):
     assert "Traceback" not in err
 
 
+def test_what_is_no_message_is_answered_too(project):
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "odd", "version": "0"},
+    }
+    half = {"name": "capture", "arguments": {"content": "half \ud83d here"}}
+    sent = (
+        lines(
+            {"id": 1, "method": "initialize", "params": hello},
+            {"method": "notifications/initialized"},
+            {"id": 2, "method": "tools/call", "params": half},
+            {"id": "a\udc00", "method": "ping"},
+            {"id": 3},
+            {"id": 4, "method": "ping", "jsonrpc": "1.0"},
+            {"method": "notifications/\udc00"},  # nobody waits for an answer
+            {"id": 5, "result": {"said": "\udc00"}},
+        )
+        + "nonsense\n\n[]\n"
+        + lines({"id": 6, "method": "ping", "params": {"_meta": {"x": "\ud83d\ude00"}}})
+    )
+    process, _ = bare_client(project, "odd")
+    process.stdin.write(sent)
+    process.stdin.flush()
+    answers = [json.loads(process.stdout.readline()) for _ in range(8)]
+    wrong = [(one["id"], one["error"]["code"], one["error"]["message"]) for one in answers if "error" in one]
+    half_said = "holds half a character (a lone surrogate)"
+    asked = [(2, -32600), (None, -32600), (3, -32600), (4, -32600), (None, -32700), (None, -32600)]
+    assert [one[:2] for one in wrong] == asked
+    said = [one[2] for one in wrong]
+    assert said[:2] == [f"params.arguments.content: {half_said}", f"id: {half_said}"]
+    assert "method" in said[2]
+    assert "jsonrpc" in said[3]
+    assert sorted(one["id"] for one in answers if "result" in one) == [1, 6]
+    out, err = process.communicate(timeout=60)
+    assert out == ""
+    assert not (project / ".mnemolens").exists()
+    assert process.returncode == 0
+    assert "Traceback" not in err
+
+
 def lines(*messages):
     return "".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in messages)
 

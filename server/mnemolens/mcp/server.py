@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.stdio import stdio_server
 from mcp_types import ToolAnnotations
 from pydantic import Field, ValidationError
 
@@ -25,6 +26,7 @@ from mnemolens.engine.context import context_at, quoted
 from mnemolens.engine.opening import open_folder
 from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
 from mnemolens.mcp.desk import Desk
+from mnemolens.mcp.incoming import Incoming
 from mnemolens.search.query import Filters
 
 INSTRUCTIONS: Final = """\
@@ -81,6 +83,13 @@ class Server(MCPServer[Any]):
                 raise ToolError(_short(_wrong(cause))) from None
             # Ours is the cause of one that has the tool's name before it.
             raise ToolError(_short(str(cause if isinstance(cause, ToolError) else error))) from None
+
+    async def run_stdio_async(self) -> None:
+        """Serves on stdio until the client leaves."""
+        async with stdio_server() as (reading, writing):
+            server = self._lowlevel_server
+            options = server.create_initialization_options()
+            await server.run(Incoming(reading, writing), writing, options)
 
 
 async def serve(root: Path) -> None:
