@@ -98,6 +98,7 @@ def test_what_is_handed_out_is_a_copy(backend):
 
 def test_ids_may_hold_anything(backend):
     odd_ids = ["it's", 'say "no"', "a:b::c#1", "../../etc", "naïve 函数", "{}", "a\nb", "$x", "`", "%00"]
+    odd_ids += [" m", "m\n", "\t"]
     for odd in odd_ids:
         backend.store_memory(MemoryEntry(id=odd, content="x", session_id=odd, agent_id=odd))
         assert backend.get_memory_by_id(odd).session_id == odd

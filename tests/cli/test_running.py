@@ -104,6 +104,19 @@ class TestTerminal:
         assert "直到服务商回答为止" in noted.process("list").out
 
 
+def _wait_until_read(pipe, text):
+    """Writes to a process, and returns when it has taken that in: then it is past its imports, and waits."""
+    import fcntl
+    import termios
+
+    pipe.write(text)
+    pipe.flush()
+    until = time.monotonic() + 60
+    while int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
 class TestProcesses:
     def test_a_reader_that_has_had_enough(self, shell):
         for number in range(40):
@@ -117,9 +130,9 @@ class TestProcesses:
     @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
     def test_ctrl_c_is_quiet(self, shell):
         with shell.start("remember", "-", stdin=-1) as process:
-            time.sleep(3)
+            _wait_until_read(process.stdin, b"half a note")
             process.send_signal(signal.SIGINT)
-            assert process.wait(10) == 130
+            assert process.wait(30) == 130
             assert process.stderr.read() == b""
 
     def test_many_at_once_beside_a_server(self, shell):
