@@ -67,17 +67,34 @@ class Reading:
         source: the text; the parser gets `parsed` until `done`.
     """
 
-    __slots__ = ("_now", "source")
+    __slots__ = ("_furthest", "_now", "_waits", "source")
 
     CHUNK = 4096
+
+    PATIENCE = 200
+    """How often the parser may ask for leave at one place: at most 15 times in what it comes through."""
 
     def __init__(self, source: bytes, parsed: bytes) -> None:
         self.source = source
         self._now = parsed
+        self._furthest = 0
+        self._waits = 0
 
     def __call__(self, offset: int, _point: Point) -> bytes:
         """Some bytes from `offset` on."""
         return self._now[offset : offset + self.CHUNK]
+
+    def is_stuck(self, offset: int) -> bool:
+        """Whether the parser, which asks for leave at `offset`, will come to no end; to be asked each time.
+
+        A grammar's error recovery may try ever more ways through one place: 250 MB of them in two seconds.
+        """
+        if offset > self._furthest:
+            self._furthest, self._waits = offset, 0
+        self._waits += 1
+        size = len(self._now)
+        # At the end of a sound text the tree is balanced: that takes a fiftieth of a wait a byte.
+        return self._waits > self.PATIENCE + (size // 10 if offset >= size - 64 else 0)
 
     def done(self) -> None:
         """The parse is over."""

@@ -19,7 +19,7 @@ from tree_sitter import Tree
 
 from mnemolens.codegraph.comments import Reading, difference, may_be_long, shortened
 from mnemolens.codegraph.extract import Unit, Walk, assembling, extract, parseable
-from mnemolens.codegraph.languages.base import Language
+from mnemolens.codegraph.languages.base import Language, is_partial
 from mnemolens.core.symbols import FileSymbols, Position, Range, Reference, SymbolRange
 from mnemolens.core.text import ByteEdit, Text, TextChange
 
@@ -74,6 +74,7 @@ class Document:
         self._tree: Tree | None = None
         self._odd = False  # the parsed text had lone carriage returns
         self._comments = language.line_comments if language else None
+        self._stuck = False  # the parser would come to no end
         self._long_comments = True  # there may be long comments: the text is to be looked through
         self._told: bytes | None = None  # the text as the parser knows it, where that is another
         self._slow = len(self.text) > LARGE_BYTES
@@ -266,28 +267,33 @@ class Document:
             self._forget_what_was_good()
         tree = yield from self._parsing(source, parsed)
         self._tree = tree
-        root = tree.root_node
-        if root.has_error and self._whole:
+        root, partial = tree.root_node, is_partial(tree, source)
+        if partial and self._whole:
             self._shift()
             if not self.symbols.partial:
                 self.symbols = replace(self.symbols, partial=True)
             return
         known = yield from self._known(tree)
         units = yield from Walk(self.language, source, known).steps(root)
-        symbols = yield from assembling(units, self.language, partial=root.has_error)
+        symbols = yield from assembling(units, self.language, partial=partial)
         self._unshifted.clear()
         self._edits.clear()
         self._units, self._good_tree = units, tree
-        self._whole = not root.has_error
+        self._whole = not partial
         self.symbols = symbols
 
     def _parsing(self, source: bytes, parsed: bytes) -> Generator[None, None, Tree]:
-        """The steps of one parse."""
+        """The steps of one parse; its tree is of no text where the parser is stuck in it."""
+        assert self._parser is not None
+        assert self.language is not None
         reading = Reading(source, parsed)
         while True:
             try:
                 tree = self._parse(reading)
             except ValueError:  # the time was up: the next call goes on from there
+                if self._stuck:
+                    self._parser.reset()
+                    return self.language.no_tree
                 yield
             else:
                 reading.done()
@@ -296,9 +302,11 @@ class Document:
 
     def _parse(self, read: Reading) -> Tree:
         assert self._parser is not None
+        self._stuck = False
 
-        def halt(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001  (tree-sitter calls it so)
-            return self._clock() > self._deadline
+        def halt(offset: int, _has_error: bool) -> bool:  # noqa: FBT001  (tree-sitter calls it so)
+            self._stuck = read.is_stuck(offset)
+            return self._stuck or self._clock() > self._deadline
 
         # Never from a tree with an error in it: what the parser makes of that may be another tree.
         base = self._good_tree

@@ -17,7 +17,16 @@ from typing import Literal, NamedTuple, TypeVar
 
 from tree_sitter import Node, Tree
 
-from mnemolens.codegraph.languages.base import SKIP, Definition, Facts, Language, Prose, RawImport, Rule
+from mnemolens.codegraph.languages.base import (
+    SKIP,
+    Definition,
+    Facts,
+    Language,
+    Prose,
+    RawImport,
+    Rule,
+    is_partial,
+)
 from mnemolens.core.symbols import (
     Branch,
     Call,
@@ -30,7 +39,7 @@ from mnemolens.core.symbols import (
     SymbolRange,
 )
 
-EXTRACTOR_VERSION = 5
+EXTRACTOR_VERSION = 6
 """Goes up when the same text would give other symbols: caches made by another version are void."""
 
 MAX_DEPTH = 100
@@ -741,7 +750,7 @@ def parseable(source: bytes) -> bytes:
 def extract_tree(tree: Tree, source: bytes, language: Language) -> FileSymbols:
     """The symbols of a parsed text."""
     root = tree.root_node
-    return assemble(Walk(language, source).module(root), language, partial=root.has_error)
+    return assemble(Walk(language, source).module(root), language, partial=is_partial(tree, source))
 
 
 def extract(source: bytes, language: Language) -> FileSymbols:

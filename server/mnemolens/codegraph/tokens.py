@@ -14,7 +14,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from mnemolens.codegraph.extract import Unit, Walk, assemble, parseable
-from mnemolens.codegraph.languages.base import Language
+from mnemolens.codegraph.languages.base import Language, is_partial
 from mnemolens.core.memories import Birth, CodeState, Origin
 from mnemolens.core.symbols import FileSymbols, SymbolKey, SymbolKind
 from mnemolens.core.text import Text
@@ -94,7 +94,7 @@ def definitions_of(source: bytes, language: Language) -> Definitions:
     source = parseable(source)
     tree = language.parse(source)
     root = Walk(language, source).module(tree.root_node)
-    symbols = assemble(root, language, partial=tree.root_node.has_error)
+    symbols = assemble(root, language, partial=is_partial(tree, source))
     blobs = []
     stack = root.edges[::-1]
     while stack:  # in the order in which `assemble` lays them out

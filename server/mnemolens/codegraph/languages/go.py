@@ -404,6 +404,7 @@ def _frames(kind: SymbolKind) -> tuple[tuple[str, str], ...]:
 
 GO = Language(
     name="go",
+    always_ends=True,
     lsp_ids=("go",),
     extensions=(".go",),
     grammar=Grammar("tree_sitter_go"),

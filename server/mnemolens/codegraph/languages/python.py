@@ -431,5 +431,6 @@ PYTHON = Language(
     methods_in_classes=True,
     # A brace in a format string holds code.
     line_comments=LineComments(b"#", (b'"""', b"'''"), re.compile(rb"[fFtT][rR]?(?:\"{3}|'{3})")),
+    always_ends=True,
     branch=_branch,
 )

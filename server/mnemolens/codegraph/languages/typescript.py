@@ -678,6 +678,7 @@ def _language(
         doc_comments=True,
         # Not only templates: in JSX text, `//` begins no comment either.
         line_comments=LineComments(b"//", (b"`", b"/*", b"*/", b"<", b">")),
+        always_ends=True,
         mended=mended,
         branch=_branch,
     )

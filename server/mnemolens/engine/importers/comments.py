@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from tree_sitter import Point, Query, QueryCursor, Tree
+from tree_sitter import Query, QueryCursor, Tree
 
-from mnemolens.codegraph.comments import shortened
+from mnemolens.codegraph.comments import Reading, shortened
 from mnemolens.codegraph.extract import extract, parseable
 from mnemolens.codegraph.languages.base import Language
 from mnemolens.core.memories import MemoryKind
@@ -88,7 +88,6 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _TAIL = 200
 _DECORATED = 20
 """How many symbols behind a decorator are looked at: its arguments may define some."""
-_CHUNK = 4_096
 
 
 class _Line(NamedTuple):
@@ -223,13 +222,15 @@ def _query(language: Language) -> Query:
 
 
 def _parse(data: bytes, language: Language) -> Tree:
-    def read(offset: int, _point: Point) -> bytes:
-        return data[offset : offset + _CHUNK]
+    reading = Reading(data, data)
 
-    def on(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001  (tree-sitter calls it so)
-        return False  # the call itself is what lets other threads run
+    def halt(offset: int, _has_error: bool) -> bool:  # noqa: FBT001  (tree-sitter calls it so)
+        return reading.is_stuck(offset)  # the call itself lets other threads run, too
 
-    return language.parser().parse(read, progress_callback=on)
+    try:
+        return language.parser().parse(reading, progress_callback=halt)
+    except ValueError:
+        return language.no_tree
 
 
 def _comments(data: bytes, language: Language) -> list[_Comment]:
