@@ -136,6 +136,24 @@ def test_agrees_with_a_plain_look_through_many_texts():
         assert set(keys(made.search(words(" ".join(wanted)), every=True))) == expected
 
 
+def test_the_best_few_are_the_first_of_all():
+    """A search for few ends early where what is left to look at is common; what is gone is not missed."""
+    rng = random.Random(7)
+    vocabulary = [f"w{chr(97 + n // 26)}{chr(97 + n % 26)}q" for n in range(300)]
+    weights = [1 / (n + 1) for n in range(300)]
+    texts = {str(n): " ".join(rng.choices(vocabulary, weights=weights, k=12)) for n in range(3_000)}
+    made = index(**texts)
+    for _ in range(2):
+        for _ in range(15):
+            wanted = words(" ".join(rng.choices(vocabulary, weights=weights, k=6)))
+            everything = made.search(wanted, loose=True)
+            assert made.search(wanted, limit=2, loose=True) == everything[:2]
+            assert made.search(wanted, limit=20) == made.search(wanted)[:20]
+            made.remove(everything[0].key)
+        for n in range(0, 3_000, 3):
+            made.remove(str(n))
+
+
 def test_the_whole_of_a_query_is_what_its_words_would_score_alone():
     made = index(a="alpha beta", b="alpha", c="alpha")
     alpha, beta = math.log(1 + 0.5 / 3.5), math.log(1 + 2.5 / 1.5)

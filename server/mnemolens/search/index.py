@@ -13,7 +13,7 @@ import math
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest, nsmallest
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -35,6 +35,12 @@ _FEW = 2_000
 """Documents found from which a very common word only adds to them, and finds no more."""
 _COMMON = 0.05
 """Share of the documents from which a word counts as very common."""
+_LONG = 200
+"""Documents that hold a word, from which it pays to ask whether they can matter."""
+_BEST = 64
+"""Of more than so many best ones the least good is found too slowly."""
+_NEARLY = 1 - 1e-9
+"""Sums of the same numbers in another order differ by less."""
 _MAX_EXPANDED = 32
 """Terms that the beginning of a word may stand for."""
 _SHORT = 2
@@ -184,9 +190,15 @@ class WordIndex(Generic[K]):
             (self._hits(one, loose=loose), 1 << at, every and one.needed) for at, one in enumerate(wanted)
         ]
         hits.sort(key=lambda item: (not item[2], len(item[0])))  # what narrows most first
-        first = True
+        first, closed = True, every
+        few = 0 if limit is None or limit > _BEST or accept is not None or every else limit
+        whole, done = sum(hit.most for hit, *_ in hits), 0.0
         for hit, bit, needed in hits:
-            if first or (not every and not (len(hit) > _COMMON * len(self._keys) and len(scores) >= _FEW)):
+            rest = whole - done
+            if few and len(hit) >= _LONG and 2 * rest < whole:
+                scores, closed = self._in_reach(scores, few, rest)
+            is_common = len(hit) > _COMMON * len(self._keys) and len(scores) >= _FEW
+            if first or not (closed or is_common):
                 for slot, impact in hit.all():
                     scores[slot] = scores.get(slot, 0.0) + impact
                     matched[slot] = matched.get(slot, 0) | bit
@@ -197,8 +209,30 @@ class WordIndex(Generic[K]):
                 if needed:
                     for slot in [slot for slot, bits in matched.items() if not bits & bit]:
                         del scores[slot], matched[slot]
-            first = False
+            first, done = False, done + hit.most
         return self._best(scores, matched, limit, accept)
+
+    def _in_reach(self, scores: dict[int, float], limit: int, rest: float) -> tuple[dict[int, float], bool]:
+        """Those documents that can be among the best, and whether no others can.
+
+        So a search for the best ends early, and finds the same: this is MaxScore (Turtle and Flood, "Query
+        Evaluation: Strategies and Optimizations", 1995), a term at a time.
+
+        Args:
+            scores: of what was found.
+            limit: how many are the best.
+            rest: what a document can score at most by the terms that were not looked at.
+        """
+        if len(scores) < limit or rest >= max(scores.values()) * _NEARLY:
+            return scores, False
+        known: Collection[float] = scores.values()
+        if len(self._slot_of) < len(self._keys):  # what is gone must not stand in for what is there
+            known = [score for slot, score in scores.items() if self._keys[slot] is not None]
+        least = nlargest(limit, known)[-1] if len(known) >= limit else 0.0
+        if rest >= least * _NEARLY:
+            return scores, False
+        least = least * _NEARLY - rest
+        return {slot: score for slot, score in scores.items() if score >= least}, True
 
     def _best(
         self,
@@ -297,11 +331,15 @@ class _Hits:
 
     Args:
         postings: each with what an impact of one unit counts.
+
+    Attributes:
+        most: what a document can score at most.
     """
 
     def __init__(self, postings: list[tuple[Sequence[int], float]]) -> None:
         self._postings = postings
         self._count = sum(len(those) for those, _ in postings)
+        self.most = max((unit for _, unit in postings), default=0.0) * _MOST
 
     def __len__(self) -> int:
         """How many documents there are at most."""
