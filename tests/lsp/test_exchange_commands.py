@@ -48,6 +48,17 @@ async def test_out_and_in_again(ready, editors, repository, tmp_path):
     assert (found["content"], found["tags"], found["verdict"]) == ("Never retry", ["pay"], "fresh")
 
 
+async def test_at_the_start_a_line_of_code_is_not_known_yet(neovim, repository, tmp_path):
+    path = tmp_path / "least.jsonl"
+    path.write_text('{"memory": {"content": "Never retry"}, "at": {"file": "billing.py", "line": 6}}')
+    await neovim.start(repository)
+    done = await neovim.run("store.import", {"path": str(path)})
+    assert (done["new"], done["warnings"]) == (1, [])
+    (found,) = (await neovim.run("memory.list"))["memories"]
+    (link,) = (await neovim.run("memory.get", {"id": found["id"]}))["links"]
+    assert link["target"]["id"] == "billing.py::charge"
+
+
 async def test_markdown(ready, tmp_path):
     await ready.capture("Never retry")
     path = tmp_path / "memories.md"

@@ -19,6 +19,13 @@ async def ready(neovim, repository):
     return neovim
 
 
+async def test_an_import_at_the_start_waits_for_the_code(neovim, repository):
+    (repository / "billing.py").write_text(TODOS)
+    await neovim.start(repository)
+    assert (await neovim.run("import.preview"))["counts"]["new"] == 2
+    assert (await neovim.run("import.run"))["stored"] == 2
+
+
 async def titles(editor):
     return sorted(memory["title"] for memory in (await editor.run("memory.list"))["memories"])
 

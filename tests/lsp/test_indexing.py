@@ -9,7 +9,7 @@ from mnemolens.core.clock import ManualClock
 from mnemolens.core.views import IndexReport
 from mnemolens.engine import offload
 from mnemolens.engine.relinking import Relinking
-from mnemolens.lsp.indexing import index_folder, show_relinking
+from mnemolens.lsp.indexing import code_read, index_folder, show_relinking, waits_no_longer
 from mnemolens.lsp.language_server import MnemolensServer
 
 
@@ -105,6 +105,36 @@ async def test_a_run_that_starts_over_is_not_stopped_by_the_user(ls, sent, tmp_p
         await run
     assert workspace not in ls.whole
     assert sent.shown == []
+
+
+async def test_who_needs_the_code_waits_until_it_was_read(ls, tmp_path):
+    workspace = Workspace(tmp_path)
+    waiting = asyncio.ensure_future(code_read(ls, workspace))
+    first = asyncio.ensure_future(index_folder(ls, workspace))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    first.cancel()  # it starts over, as with other settings
+    await asyncio.wait({first})
+    second = asyncio.ensure_future(index_folder(ls, workspace))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    workspace.go.set()
+    await asyncio.wait_for(asyncio.gather(second, waiting), 60)
+    await asyncio.wait_for(code_read(ls, workspace), 60)
+
+
+async def test_nobody_waits_for_a_run_that_was_stopped_or_failed_or_for_a_closed_folder(ls, tmp_path):
+    async def fail(_on_progress, *, rebuild=False):
+        raise OSError(rebuild)
+
+    stopped, failing, closed = (Workspace(tmp_path / name) for name in ("stopped", "failing", "closed"))
+    failing.build_index = fail
+    waiting = [asyncio.ensure_future(code_read(ls, one)) for one in (stopped, failing, closed)]
+    await cancelled(ls, stopped, "a")
+    with pytest.raises(OSError, match="False"):
+        await index_folder(ls, failing)
+    waits_no_longer(ls, closed)
+    await asyncio.wait_for(asyncio.gather(*waiting), 60)
 
 
 class Refreshing:

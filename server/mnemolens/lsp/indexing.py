@@ -49,12 +49,14 @@ async def index_folder(
     progress.cancels(run)
     opening = None if token is not None else ls.spawn(progress.open(), "showing progress")
     outcome = "failed"
+    begins_anew = False
     try:
         report = await run
         outcome = f"{report.files} files, {report.symbols} symbols"
     except asyncio.CancelledError:
         current = asyncio.current_task()
-        if current is not None and current.cancelling():
+        begins_anew = current is not None and bool(current.cancelling())
+        if begins_anew:
             run.cancel()
             raise
         outcome = f"stopped; {REBUILD} goes on"
@@ -64,6 +66,8 @@ async def index_folder(
         if opening is not None:
             opening.cancel()
         progress.end(outcome)
+        if not begins_anew:
+            waits_no_longer(ls, workspace)
         ls.lenses_may_have_changed()
     ls.whole[workspace] = True
     logger.info(
@@ -74,6 +78,19 @@ async def index_folder(
         report.seconds,
     )
     return report
+
+
+async def code_read(ls: MnemolensServer, workspace: Workspace) -> None:
+    """Return once the folder's code was read: at once but for the first time.
+
+    Where that failed or was stopped, or the folder is closed, no more is known by waiting: it returns, too.
+    """
+    await ls.attempted.setdefault(workspace, asyncio.Event()).wait()
+
+
+def waits_no_longer(ls: MnemolensServer, workspace: Workspace) -> None:
+    """Let those go on who wait in `code_read`."""
+    ls.attempted.setdefault(workspace, asyncio.Event()).set()
 
 
 def _tell_stopped(ls: MnemolensServer, workspace: Workspace) -> None:

@@ -57,6 +57,7 @@ class MnemolensServer(LanguageServer):
         indexing: the running or last index task of each folder.
         whole: whether all code of a workspace was read, once an index run has ended: False where the user
             has stopped the first.
+        attempted: tells for each workspace when its first index run has ended, whichever way.
         offers: the daily copy that a workspace without memories could take in.
         copied: the day on which a workspace's daily copy was last begun.
         diagnostics: the hints that the client has.
@@ -83,6 +84,7 @@ class MnemolensServer(LanguageServer):
         self.slicing: set[Workspace] = set()
         self.indexing: dict[Path, asyncio.Task[None]] = {}
         self.whole: dict[Workspace, bool] = {}
+        self.attempted: dict[Workspace, asyncio.Event] = {}
         self.offers: dict[Workspace, Copy] = {}
         self.copied: dict[Workspace, date] = {}
         self.watches: dict[Path, asyncio.Task[None]] = {}

@@ -13,7 +13,7 @@ from mnemolens.core.errors import MnemolensError
 from mnemolens.engine.workspace import Workspace
 from mnemolens.lsp.folder_settings import FolderSettings, resolved
 from mnemolens.lsp.folders import Folder
-from mnemolens.lsp.indexing import index_folder, show_relinking
+from mnemolens.lsp.indexing import index_folder, show_relinking, waits_no_longer
 from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.store_notices import tell_what_is_unreadable
 from mnemolens.lsp.upkeep import after_index, forget
@@ -80,6 +80,8 @@ def close_folder(ls: MnemolensServer, uri: str) -> None:
     unwatch_folder(ls, folder)
     ls.folder_settings.pop(folder.real, None)
     ls.whole.pop(folder.workspace, None)
+    waits_no_longer(ls, folder.workspace)
+    ls.attempted.pop(folder.workspace, None)
     forget(ls, folder.workspace)
     ls.folders.remove(folder)
     _hand_over_documents(ls)

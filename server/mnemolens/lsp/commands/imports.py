@@ -3,6 +3,7 @@
 from mnemolens.core.views import Json
 from mnemolens.engine.importers.shown import preview_json, refused_json
 from mnemolens.lsp.commands.call import Call
+from mnemolens.lsp.indexing import code_read
 from mnemolens.lsp.params import SessionArguments
 from mnemolens.lsp.store_params import NotesArguments, NotesRunArguments
 
@@ -10,12 +11,14 @@ from mnemolens.lsp.store_params import NotesArguments, NotesRunArguments
 async def preview(call: Call, arguments: NotesArguments) -> Json:
     """Say what an import would store; stores nothing."""
     at = call.at(arguments)
+    await code_read(call.ls, at.workspace)
     return preview_json(await at.workspace.importing.preview(arguments.sources, at.file))
 
 
 async def run(call: Call, arguments: NotesRunArguments) -> Json:
     """Store what is new, and follow what was edited."""
     at = call.at(arguments)
+    await code_read(call.ls, at.workspace)
     write = await at.workspace.importing.run(call.ls.now(), arguments.sources, at.file, arguments.ids)
     done = await at.workspace.journaling.commit_slowly(write)
     return {

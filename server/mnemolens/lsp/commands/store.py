@@ -8,6 +8,7 @@ from mnemolens.engine.exchange import ImportReport
 from mnemolens.engine.import_file import SkippedLineOfFile
 from mnemolens.engine.secrets import refuse_secrets
 from mnemolens.lsp.commands.call import Call
+from mnemolens.lsp.indexing import code_read
 from mnemolens.lsp.params import Arguments, IdArguments
 from mnemolens.lsp.store_params import ExportArguments, ImportArguments
 
@@ -24,7 +25,9 @@ async def export(call: Call, arguments: ExportArguments) -> Json:
 
 async def import_(call: Call, arguments: ImportArguments) -> Json:
     """Take in the memories of an export; again changes nothing."""
-    exchange = call.workspace(arguments).exchange
+    workspace = call.workspace(arguments)
+    await code_read(call.ls, workspace)  # which symbol stands on a line, and where paths of another root lead
+    exchange = workspace.exchange
     path, now, dry_run = Path(arguments.path), call.ls.now(), arguments.dry_run
     if arguments.allow_secret:
         return _report(await exchange.import_file(path, now, dry_run=dry_run))
@@ -38,6 +41,7 @@ async def restore(call: Call, arguments: Arguments) -> Json:
     if copy is None:
         raise InvalidArgument("root", "there is nothing to restore: no daily copy, or memories already")
     # They were stored once, and the user has them by heart: the gate would lose what was let in on purpose.
+    await code_read(call.ls, workspace)
     report = await workspace.exchange.import_file(copy.path, call.ls.now())
     call.ls.offers.pop(workspace, None)
     return _report(report)
