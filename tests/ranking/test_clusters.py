@@ -7,7 +7,7 @@ from mnemolens.ranking.clusters import Cluster, clusters
 
 
 def found_in(nodes, edges, min_size=2):
-    numbers = {node: 7 * place for place, node in enumerate(nodes)}  # with gaps
+    numbers = {node: 700 * place for place, node in enumerate(nodes)}  # with gaps, and far apart
     numbered = [(numbers[source], numbers[target], weight) for source, target, weight in edges]
     return clusters(numbers, numbered, min_size)
 

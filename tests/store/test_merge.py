@@ -36,6 +36,7 @@ from mnemolens.core.events import (
 )
 from mnemolens.core.memories import Birth, CodeState, HistoryEntry, MemoryEdge, Origin
 from mnemolens.core.symbols import SymbolKey
+from mnemolens.store.edge_columns import NO_EDGE
 from mnemolens.store.merge import MergedState
 
 BORN = datetime(2026, 9, 21, tzinfo=UTC)
@@ -553,13 +554,29 @@ def test_the_order_of_arrival_does_not_matter(events, shuffler):
     assert seen(merged(*shuffled)) == seen(merged(*events))
 
 
-@given(event_lists())
+@given(event_lists(), st.integers(0, 20))
 @settings(max_examples=50, deadline=None)
-def test_a_look_at_all_edges_sees_each_once_as_its_ends_do(events):
-    state = merged(*events)
-    edges = (edge for one in IDS for edge in state.edges_of(one) if edge.source_id == one)
-    expected = sorted((edge.source_id, edge.target_id, edge.weight) for edge in edges)
-    assert sorted(state.weighted_edges()) == expected
+def test_a_look_at_all_edges_sees_each_once_as_its_ends_do(events, first):
+    state = MergedState()
+    for portion in (events[:first], events[first:]):
+        state.apply(portion)
+        edges = (edge for one in IDS for edge in state.edges_of(one) if edge.source_id == one)
+        expected = sorted((edge.source_id, edge.target_id, edge.weight) for edge in edges)
+        beside = {
+            one: [
+                (other, edge.weight)
+                for edge in state.edges_of(one)
+                for other in {edge.source_id, edge.target_id} - {one} or {one}
+                if state.is_node(other)
+            ]
+            for one in IDS
+        }
+        assert {one: list(state.neighbours_of(one)) for one in IDS} == beside
+        everything = state.all_edges()
+        names = list(everything.numbers)
+        rows = zip(everything.sources, everything.targets, everything.weights, strict=True)
+        found = [(names[one], names[two], weight) for one, two, weight in rows if weight != NO_EDGE]
+        assert sorted(found) == expected
 
 
 @given(event_lists(), st.randoms(use_true_random=False))

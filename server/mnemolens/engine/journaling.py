@@ -16,6 +16,7 @@ from mnemolens.core.events import Event, MemoryPurge
 from mnemolens.core.views import MemoryView
 from mnemolens.engine.graph_kept import KeptGraph
 from mnemolens.engine.links import Links
+from mnemolens.engine.loading import bulk_load
 from mnemolens.engine.memory_graph import EdgeGraph
 from mnemolens.engine.refreshing import Refreshing
 from mnemolens.engine.show import Show
@@ -135,7 +136,8 @@ class Journaling:
         Returns:
             The ids of all memories in it.
         """
-        loaded = self._state.apply(self._journal.load())
+        with bulk_load():
+            loaded = self._state.apply(self._journal.load())
         self._tell(loaded)
         self._links.note_known_places(loaded)
         return loaded
@@ -189,9 +191,10 @@ class Journaling:
         self._refreshing.refresh(touched)
 
     def _apply(self, events: Sequence[Event]) -> frozenset[str]:
-        if any(isinstance(event.data, MemoryPurge) for event in events):
+        if any(type(event.data) is MemoryPurge for event in events):  # a model's isinstance takes long
             self._graph.purged()
-        return self._state.apply(events)
+        with bulk_load():
+            return self._state.apply(events)
 
     def _tell(self, memory_ids: frozenset[str]) -> None:
         for listener in self.listeners:

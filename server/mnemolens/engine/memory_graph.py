@@ -5,16 +5,20 @@ once a program has added it. Reads the merged journal, and plans what is written
 are computed in `ranking/`; what an edge means for a memory that is shown is `standing.py`'s.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from heapq import merge
 from typing import Any, Final
 
 from mnemolens.core.errors import NotFound
 from mnemolens.core.events import EdgeDrop, EdgePut, EventData, MemoryTogether, NodeDrop, NodePut
 from mnemolens.core.memories import Memory, MemoryEdge
+from mnemolens.engine.offload import Slices
 from mnemolens.engine.write import Write
 from mnemolens.ranking.activation import Spread, Spreading, spread
 from mnemolens.ranking.clusters import Cluster, clusters
+from mnemolens.store.edge_columns import NO_EDGE, Edges
 from mnemolens.store.merge import MergedState
 
 CONTRADICTS: Final = "CONTRADICTS"
@@ -23,6 +27,9 @@ TOGETHER_RATE: Final = 0.1
 
 MOST_TOGETHER: Final = 12
 """Memories that count as used together at most."""
+
+_RUN: Final = 5_000
+"""So many are sorted at once: 4 ms."""
 
 
 class EdgeGraph:
@@ -45,8 +52,7 @@ class EdgeGraph:
 
     def nodes(self) -> list[str]:
         """All nodes, the oldest first."""
-        ids = dict.fromkeys((*self._state.memories(), *self._state.nodes()))
-        return sorted(filter(self.has_node, ids), key=lambda node: (self._created_ms(node), node))
+        return [node for _, node in sorted(filter(None, self._dated()))]
 
     def meta(self, node_id: str) -> Mapping[str, Any]:
         """A node's metadata: its own, or what its memory says.
@@ -88,13 +94,26 @@ class EdgeGraph:
 
     def clusters(self, min_size: int = 2) -> list[Cluster]:
         """Memories that are connected with each other, in the order of their oldest."""
-        numbers = {node: number for number, node in enumerate(self.nodes())}
-        edges = (
-            (first, second, weight)
-            for source, target, weight in self._state.weighted_edges()
-            if (first := numbers.get(source)) is not None and (second := numbers.get(target)) is not None
-        )
-        return clusters(numbers, edges, min_size)
+        return _clusters(self.nodes(), self._state.all_edges(), min_size)
+
+    async def clusters_slowly(self, min_size: int = 2) -> list[Cluster]:
+        """`clusters`, in slices and in a thread: many memories would hold the event loop."""
+        slices = Slices()
+        dated: list[tuple[float, str]] = []
+        for one in self._dated():
+            if one is not None:
+                dated.append(one)
+            await slices.pause()
+        for _ in self._state.weigh_doubted():
+            await slices.pause()
+        edges = self._state.all_edges()
+
+        def work() -> list[Cluster]:
+            # One sort of them all would not hand the interpreter on before its end.
+            runs = (sorted(dated[start : start + _RUN]) for start in range(0, len(dated), _RUN))
+            return _clusters([node for _, node in merge(*runs)], edges, min_size)
+
+        return await asyncio.to_thread(work)
 
     def neighbours(self, node_id: str) -> Sequence[tuple[str, float]]:
         """What is connected with a node, in either direction, each with the edge's weight."""
@@ -170,6 +189,11 @@ class EdgeGraph:
             return None
         return MemoryTogether(memories=tuple(ids), rate=TOGETHER_RATE, by=self._author())
 
+    def _dated(self) -> Iterator[tuple[float, str] | None]:
+        """Each node and when it was made, in milliseconds; None for what is none, so that steps are short."""
+        for node in self._state.known_ids():
+            yield (self._created_ms(node), node) if self.has_node(node) else None
+
     def _created_ms(self, node_id: str) -> float:
         """What `meta` says of that, without the rest."""
         own = self._state.node(node_id)
@@ -217,6 +241,22 @@ def _meta_of(memory: Memory) -> Mapping[str, Any]:
         "strength": memory.importance,
         "created_at": moment_ms(memory.created_at),
     }
+
+
+def _clusters(nodes: Sequence[str], edges: Edges, min_size: int) -> list[Cluster]:
+    """The clusters of these nodes; edges that end elsewhere are passed over."""
+    numbers, room = {}, len(edges.numbers)
+    for node in nodes:
+        number = edges.numbers.get(node)
+        if number is None:  # it has no edges
+            number, room = room, room + 1
+        numbers[node] = number
+    wanted = bytearray(room)
+    for number in numbers.values():
+        wanted[number] = True
+    columns = zip(edges.sources, edges.targets, edges.weights, strict=True)
+    there = (row for row in columns if wanted[row[0]] and wanted[row[1]] and row[2] != NO_EDGE)
+    return clusters(numbers, there, min_size)
 
 
 def _write(events: Sequence[EventData]) -> Write[None]:

@@ -9,6 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Final
+
+_SOURCES_BITS: Final = 12
+"""Pairs of so many sources, as a power of 2, are sorted together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +44,11 @@ def clusters(
     # Numbers in arrays lie side by side, not all over the memory: of many nodes, that is what takes the time.
     parent, size = array("l", range(room)), array("l", [1]) * room
     strength = array("d", [0.0]) * room
-    pairs: list[int] = []  # as one number each
+    pairs: list[list[int]] = [[] for _ in range((room >> _SOURCES_BITS) + 1)]  # as one number each
     for source, target, weight in edges:
         strength[source] += weight
         strength[target] += weight
-        pairs.append(source * room + target)
+        pairs[source >> _SOURCES_BITS].append(source * room + target)
         first, second = parent[source], parent[target]
         if first == second:
             continue
@@ -65,8 +69,10 @@ def clusters(
             root = above
         parent[number] = root
         groups.setdefault(root, []).append(number)
-    pairs.sort()  # quicker than a set, whose places are all over the memory
-    connected = Counter([parent[pair // room] for pair, _ in groupby(pairs)])
+    connected: Counter[int] = Counter()
+    for some in pairs:  # not all at once, for which other threads would have to wait
+        some.sort()  # quicker than a set, whose places are all over the memory
+        connected.update([parent[pair // room] for pair, _ in groupby(some)])
     # The last digits of a sum differ with the order of the edges, which is not to choose the middle.
     strengths = [round(one, 9) for one in strength]
     names = dict(zip(nodes.values(), nodes, strict=True))

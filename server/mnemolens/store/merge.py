@@ -54,6 +54,7 @@ from mnemolens.core.memories import (
     Status,
 )
 from mnemolens.core.symbols import SymbolKey
+from mnemolens.store.edge_columns import NO_EDGE, EdgeColumns, Edges
 
 CO_ACTIVATED: Final = "CO_ACTIVATED"
 """The undirected edge type that `memory.together` strengthens."""
@@ -148,13 +149,23 @@ class _AnchorState:
         return min(self.puts.values(), default=None, key=lambda register: register[_STAMP])
 
 
-class _EdgeState:
-    __slots__ = ("first", "together", "written")
+_NEVER: Final[Mapping[str, float]] = MappingProxyType({})
+"""Of most edges, which need no dict of their own."""
 
-    def __init__(self) -> None:
+
+class _EdgeState:
+    __slots__ = ("first", "row", "together", "written")
+
+    def __init__(self, row: int) -> None:
+        self.row = row  # in the columns
         self.first = ""  # the earliest stamp of all
         self.written: _Register | None = None  # value: EdgePut, or None when dropped
-        self.together: dict[str, float] = {}  # stamp -> rate
+        self.together: Mapping[str, float] = _NEVER  # stamp -> rate
+
+    def strengthen(self, stamp: str, rate: float) -> None:
+        if not isinstance(self.together, dict):
+            self.together = {}
+        self.together[stamp] = rate
 
     def seen(self, stamp: str) -> None:
         if not self.first or stamp < self.first:
@@ -167,7 +178,8 @@ class MergedState:
     def __init__(self) -> None:
         self._memories: defaultdict[str, _MemoryState] = defaultdict(_MemoryState)
         self._anchors: defaultdict[str, _AnchorState] = defaultdict(_AnchorState)
-        self._edges: defaultdict[_EdgeKey, _EdgeState] = defaultdict(_EdgeState)
+        self._edges: dict[_EdgeKey, _EdgeState] = {}
+        self._columns: EdgeColumns[_EdgeKey] = EdgeColumns()
         self._edges_at: defaultdict[str, set[_EdgeKey]] = defaultdict(set)
         self._nodes: dict[str, _Register] = {}  # value: metadata, or None when dropped
         self._node_drops: dict[str, str] = {}  # node -> stamp of its last drop
@@ -215,9 +227,11 @@ class MergedState:
             self._memory_cache.pop(memory_id, None)
             self._anchors_cache.pop(memory_id, None)
             self._edges_cache.pop(memory_id, None)
-            self._neighbours_cache.pop(memory_id, None)
-            for key in self._edges_at.get(memory_id, ()):  # one that is forgotten is nobody's neighbour
-                self._neighbours_cache.pop(_other(key, memory_id), None)
+        if self._neighbours_cache:
+            for memory_id in touched:
+                self._neighbours_cache.pop(memory_id, None)
+                for key in self._edges_at.get(memory_id, ()):  # one that is forgotten is nobody's neighbour
+                    self._neighbours_cache.pop(_other(key, memory_id), None)
         return frozenset(touched)
 
     def _memory_put(self, event: Event, stamp: str, data: MemoryPut) -> None:
@@ -258,8 +272,7 @@ class MergedState:
         for anchor_id in self._memories[data.memory].anchors:
             self._anchors[anchor_id].puts.pop(data.memory, None)  # it holds a snippet
         del self._memories[data.memory]
-        for key in self._edges_at[data.memory]:
-            self._touched.update((key.source, key.target))
+        self._touch_edges_at(data.memory, doubt=True)
 
     def _memory_access(self, event: Event, _stamp: str, data: MemoryAccess) -> None:
         writer = event.writer
@@ -275,9 +288,10 @@ class MergedState:
     def _memory_together(self, _event: Event, stamp: str, data: MemoryTogether) -> None:
         for source, target in combinations(sorted(set(data.memories)), 2):
             key = _EdgeKey(source, target, CO_ACTIVATED)
-            edge = self._edges[key]
+            edge = self._edge(key)
             edge.seen(stamp)
-            edge.together[stamp] = data.rate
+            edge.strengthen(stamp, data.rate)
+            self._columns.doubted[edge.row] = key
             self._touch_edge(key)
 
     def _anchor_put(self, event: Event, stamp: str, data: AnchorPut) -> None:
@@ -331,14 +345,20 @@ class MergedState:
 
     def _edge_write(self, event: Event, stamp: str, data: EdgePut | EdgeDrop) -> None:
         key = _edge_key(data.source, data.target, data.type)
-        edge = self._edges[key]
+        edge = self._edge(key)
         edge.seen(stamp)
+        put = data if type(data) is EdgePut else None  # a model's isinstance takes long, and there are many
         if edge.written is None or stamp > edge.written[_STAMP]:
-            edge.written = (stamp, 0, data if isinstance(data, EdgePut) else None)
+            edge.written = (stamp, 0, put)
+            if put is None or edge.together or not self._is_whole(key):
+                self._columns.doubted[edge.row] = key
+            else:  # as most are: what was written last is what it weighs
+                self._columns.weigh(edge.row, put.weight)
+        entry = HistoryEntry(event.clock, data.op, data.by or "", ("edges",))
         for node in {data.source, data.target}:
             state = self._live(node)
             if state is not None:
-                self._note(state.history, event, ("edges",))
+                state.history.setdefault(event.id, entry)
         self._touch_edge(key)
 
     def _node_write(self, _event: Event, stamp: str, data: NodePut | NodeDrop) -> None:
@@ -346,8 +366,7 @@ class MergedState:
         if isinstance(data, NodeDrop) and stamp > self._node_drops.get(data.node, ""):
             self._node_drops[data.node] = stamp
         self._touched.add(data.node)
-        for key in self._edges_at.get(data.node, ()):
-            self._touched.update((key.source, key.target))
+        self._touch_edges_at(data.node, doubt=isinstance(data, NodeDrop))
 
     def _suggestion_refuse(self, _event: Event, _stamp: str, data: SuggestionRefuse) -> None:
         state = self._live(data.memory)
@@ -358,6 +377,26 @@ class MergedState:
         """The state to write to, None for a purged memory."""
         self._touched.add(memory_id)
         return None if memory_id in self._purged else self._memories[memory_id]
+
+    def _edge(self, key: _EdgeKey) -> _EdgeState:
+        edge = self._edges.get(key)
+        if edge is None:
+            edge = self._edges[key] = _EdgeState(self._columns.add(key.source, key.target))
+        return edge
+
+    def _is_whole(self, key: _EdgeKey) -> bool:
+        """Whether neither end was ever taken away."""
+        gone, dropped = self._purged, self._node_drops
+        return not (
+            (gone and (key.source in gone or key.target in gone))
+            or (dropped and (key.source in dropped or key.target in dropped))
+        )
+
+    def _touch_edges_at(self, node_id: str, *, doubt: bool) -> None:
+        for key in self._edges_at.get(node_id, ()):
+            if doubt:
+                self._columns.doubted[self._edges[key].row] = key
+            self._touched.update((key.source, key.target))
 
     def _touch_edge(self, key: _EdgeKey) -> None:
         self._edges_at[key.source].add(key)
@@ -425,26 +464,43 @@ class MergedState:
             cached = self._edges_cache[memory_id] = tuple(edge for edge in built if edge is not None)
         return cached
 
-    def weighted_edges(self) -> Iterator[tuple[str, str, float]]:
-        """Source, target and weight of every edge, each once, in no order; for a look at all of them."""
-        nothing_dead = not self._purged and not self._node_drops
-        for key, edge in self._edges.items():
-            if nothing_dead and not edge.together:  # as most are: what was written last is what it weighs
-                if edge.written is not None and edge.written[_VALUE] is not None:
-                    yield key.source, key.target, edge.written[_VALUE].weight
-                continue
-            weighed = self._weigh(key)
-            if weighed is not None:
-                yield key.source, key.target, weighed[0]
+    def weigh_doubted(self) -> Iterator[None]:
+        """Finds the weights that are in doubt, one a step; who takes no pauses need not ask for it."""
+        doubted = self._columns.doubted
+        while doubted:
+            self._settle(*next(iter(doubted.items())))
+            yield
+
+    def _settle(self, row: int, key: _EdgeKey) -> None:
+        """Notes what the edge of a row weighs."""
+        weighed = self._weigh(key)
+        self._columns.weigh(row, NO_EDGE if weighed is None else weighed[0])
+
+    def all_edges(self) -> Edges:
+        """Ends and weight of every edge as they are now, for a look at all of them."""
+        for _ in self.weigh_doubted():
+            pass
+        return self._columns.copy()
 
     def neighbours_of(self, node_id: str) -> tuple[tuple[str, float], ...]:
         """The other ends of a node's edges, as far as they are nodes, each with the edge's weight."""
         cached = self._neighbours_cache.get(node_id)
         if cached is None:
-            ends = ((_other(edge, node_id), edge.weight) for edge in self.edges_of(node_id))
-            cached = tuple((other, weight) for other, weight in ends if self.is_node(other))
-            self._neighbours_cache[node_id] = cached
+            edges, columns = self._edges, self._columns
+            made = ((edges[key], key) for key in self._edges_at.get(node_id, ()))
+            found = []
+            for _, key, row in sorted([(edge.first, key, edge.row) for edge, key in made]):
+                if row in columns.doubted:
+                    self._settle(row, key)
+                weight, other = columns.weight(row), _other(key, node_id)
+                if weight != NO_EDGE and self.is_node(other):
+                    found.append((other, weight))
+            cached = self._neighbours_cache[node_id] = tuple(found)
         return cached
+
+    def known_ids(self) -> list[str]:
+        """Every id of which something was said, each once: whatever may be a node."""
+        return list(dict.fromkeys((*self._nodes, *self._memories)))
 
     def is_node(self, node_id: str) -> bool:
         """Whether the memory graph has the node: a memory that is not forgotten, or one with metadata.
@@ -465,10 +521,6 @@ class MergedState:
         if register is None or register[_VALUE] is None or node_id in self._purged:
             return None
         return MappingProxyType(register[_VALUE])
-
-    def nodes(self) -> Iterator[str]:
-        """Ids of the nodes that have metadata of their own; memories without are not among them."""
-        return (node_id for node_id in list(self._nodes) if self.node(node_id) is not None)
 
     def link_dropped(self, memory_id: str, evidence_text: str, name: str) -> bool:
         """Whether the user refused that this text of the memory means the symbol with the id `name`."""
@@ -630,7 +682,7 @@ def _other(edge: _EdgeKey | MemoryEdge, node_id: str) -> str:
 
 
 def _author(data: object) -> str | None:
-    author = data.set.get("author") if isinstance(data, MemoryPut) else None
+    author = data.set.get("author") if type(data) is MemoryPut else None
     return author if isinstance(author, str) else None
 
 
@@ -645,6 +697,8 @@ def _build_memory(memory_id: str, state: _MemoryState) -> Memory | None:
 
     A value of a wrong kind, which only a newer or broken writer can have put there, counts as not given.
     """
+    if not state.fields:  # a node that a program added: there may be many
+        return None
     values = {name: register[_VALUE] for name, register in state.fields.items()}
 
     def text(name: str) -> str | None:

@@ -12,6 +12,7 @@ def conflicts(call: Call, arguments: ConflictsArguments) -> Json:
     return {"edges": edges(call.workspace(arguments).memory_graph.conflicts(arguments.id))}
 
 
-def clusters(call: Call, arguments: ClustersArguments) -> Json:
+async def clusters(call: Call, arguments: ClustersArguments) -> Json:
     """Memories that are connected with each other."""
-    return {"clusters": clusters_json(call.workspace(arguments).memory_graph.clusters(arguments.min_size))}
+    graph = call.workspace(arguments).memory_graph
+    return {"clusters": clusters_json(await graph.clusters_slowly(arguments.min_size))}
