@@ -64,6 +64,14 @@ def test_without_a_command_the_help_is_shown(capsys):
     assert captured.err == ""
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["list", "--help"], ["remember", "-h"]])
+def test_the_help_names_no_type_of_a_switch(arguments, capsys):
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "--help" in out
+    assert "<bool>" not in out
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.1", "example.org", "[::]"])
 def test_only_this_machine_is_served(host, capsys):
     assert main(["serve", "--tcp", f"{host}:5000"]) == 2

@@ -109,6 +109,15 @@ class TestShow:
                      "on Payment.charge() shop/pay.py:5 fresh"):  # fmt: skip
             assert said in out
 
+    def test_the_history_is_in_words(self, shell, three):
+        shell("link", three[0], "--to", three[1])
+        shell("forget", three[0])
+        lines = [line.strip() for line in shell("show", three[0]).out.splitlines()]
+        told = [line.removeprefix("just now").strip() for line in lines if line.startswith("just now")]
+        assert told == [
+            "captured by Ana", "put on code by Ana", "related to another memory by Ana", "forgotten by Ana",
+        ]  # fmt: skip
+
     def test_for_programs(self, shell, three):
         answer = shell("show", three[0], "--json").json
         assert set(answer) == {"memory", "links", "anchors", "edges", "history"}
@@ -178,6 +187,21 @@ class TestLinks:
         assert "CONTRADICTS" in shell("show", three[0]).out
         ran = shell("unlink", three[0], "--to", three[1], "--type", "CONTRADICTS", "--json")
         assert ran.json["edges"] == []
+
+    def test_a_memory_is_named_by_its_title_from_both_ends(self, shell, three):
+        ran = shell("link", three[0], "--to", three[1], "--type", "CAUSED_BY")
+        assert f"CAUSED_BY → Counts are eventually consistent  {three[1][-8:]} (1)" in ran.out
+        assert f"CAUSED_BY ← Retry must stay idempotent  {three[0][-8:]} (1)" in shell("show", three[1]).out
+
+    def test_what_is_not_linked_so_is_not_unlinked(self, shell, three):
+        ran = shell("unlink", three[0], "--to", three[1])
+        assert ran.code == 2
+        assert ran.error == "mnemolens: --to: there is no link of type SAME_TOPIC"
+        shell("link", three[0], "--to", three[1], "--type", "CONTRADICTS")
+        ran = shell("unlink", three[0], "--to", three[1])
+        assert ran.code == 2
+        assert ran.error == "mnemolens: --type: there is no link of type SAME_TOPIC; its type is CONTRADICTS"
+        assert "CONTRADICTS" in shell("show", three[0]).out
 
     @pytest.mark.parametrize("arguments", [(), ("--at", "shop/pay.py", "--to", "x")])
     def test_one_of_both_is_needed(self, shell, three, arguments):

@@ -99,6 +99,23 @@ class TestTerminal:
             "id", "title", "on", "verdict", "type", "tags", "when",
         ]  # fmt: skip
 
+    def test_what_does_not_fit_goes_on_below_its_beginning(self, noted):
+        written, _ = in_terminal(noted, "doctor", columns=60)
+        lines = ESCAPE.sub("", written).splitlines()
+        [cache] = [at for at, line in enumerate(lines) if line.startswith("cache ")]
+        assert lines[cache + 1].startswith(" " * 19)
+        assert lines[cache + 1].strip()
+
+    def test_of_a_place_that_is_too_long_the_end_is_shown(self, shell):
+        for name in ("one", "two"):
+            folder = shell.folder / name / "billing" / "documents"
+            folder.mkdir(parents=True)
+            (folder / "made.py").write_text(f"def the_total_of_{name}(lines):\n    return sum(lines)\n")
+        written, _ = in_terminal(shell, "track", "one", "two", "--all", columns=80)
+        assert "…" in written
+        assert "made.py::the_total_of_one" in written
+        assert "made.py::the_total_of_two" in written
+
     def test_in_a_pipe_nothing_is_cut(self, noted):
         assert "until the provider has answered, whatever happens in between." in noted.process("recall").out
         assert "直到服务商回答为止" in noted.process("list").out

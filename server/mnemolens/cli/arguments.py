@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -19,6 +19,12 @@ EdgeName = Literal[
     "CO_ACTIVATED",
     "SCHEMA_INSTANCE",
 ]
+
+
+def one_of(names: Any) -> str:
+    """A literal's names for a help text: beside the option they would be broken where a column ends."""
+    *first, last = get_args(names)
+    return f"{', '.join(first)} or {last}"
 
 
 def complete_id(incomplete: str) -> Iterator[tuple[str, str]]:
@@ -52,7 +58,10 @@ Id = Annotated[
         help="A memory's id; its last characters are enough.",
     ),
 ]
-Type = Annotated[MemoryType | None, typer.Option("--type", help="Only memories of this type.")]
+Type = Annotated[
+    MemoryType | None,
+    typer.Option("--type", metavar="TYPE", help=f"Only memories of this type: {one_of(MemoryType)}."),
+]
 Tags = Annotated[
     list[str] | None,
     typer.Option("--tag", metavar="TAG", help="Only memories with this tag; repeat for more."),

@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mnemolens.cli.session import memory_id, now, opened, short_id
+from mnemolens.cli.showing import title_of
 from mnemolens.cli.terminal import VERDICT_STYLES, Screen, Span, one_line, put_json
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.views import LinkChange, MemoryView
@@ -130,11 +131,11 @@ def _links(
         if as_json:
             put_json({"links": JsonForm(workspace).links(change.links), "edges": edges(change.edges)})
         else:
-            _print(one, change)
+            _print(one, change, workspace)
     return 0
 
 
-def _print(one: str, change: LinkChange) -> None:
+def _print(one: str, change: LinkChange, workspace: Workspace) -> None:
     screen = Screen()
     links = [link for link in change.links if not link.candidate]
     if not links and not change.edges:
@@ -146,4 +147,10 @@ def _print(one: str, change: LinkChange) -> None:
         screen.line(where, Span(f" ({link.relevance:g})", "dim"), indent=2)
     for edge in change.edges:
         other = edge.target_id if edge.source_id == one else edge.source_id
-        screen.line(short_id(other), Span(f" {edge.type} ({edge.weight:g})", "dim"), indent=2)
+        arrow = "→" if edge.source_id == one else "←"
+        screen.line(
+            Span(f"{edge.type} {arrow} ", "dim"),
+            title_of(workspace, other),
+            Span(f"  {short_id(other)} ({edge.weight:g})", "dim"),
+            indent=2,
+        )

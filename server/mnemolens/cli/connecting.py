@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from mnemolens.cli.session import memory_id, now, opened, short_id
-from mnemolens.cli.terminal import Screen, Span, note, one_line, put_json
+from mnemolens.cli.session import memory_id, opened, short_id
+from mnemolens.cli.showing import title_of
+from mnemolens.cli.terminal import Screen, Span, note, put_json
 from mnemolens.engine.json_form import clusters as clusters_json
 from mnemolens.engine.json_form import edges
 from mnemolens.engine.workspace import Workspace
@@ -70,6 +71,4 @@ def clusters(root: Path | None, min_size: int, *, as_json: bool) -> int:
 
 
 def _named(workspace: Workspace, one: str) -> tuple[Span | str, ...]:
-    view = workspace.show.view(one, now())
-    title = one_line(view.memory.title) if view is not None else "(no memory)"
-    return Span(title, "bold"), Span(f"  {short_id(one)}", "dim")
+    return Span(title_of(workspace, one), "bold"), Span(f"  {short_id(one)}", "dim")

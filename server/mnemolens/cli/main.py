@@ -11,10 +11,11 @@ import typer
 
 from mnemolens import __version__
 from mnemolens.cli.commands import folder, memories, programs, repair
-from mnemolens.cli.running import examples, run
+from mnemolens.cli.running import Group, examples, run
 
 app = typer.Typer(
     name="mnemolens",
+    cls=Group,
     help="Memories on the code they are about, shown where you work."
     + examples(
         'mnemolens remember "Retry must stay idempotent" --at shop/pay.py::charge',

@@ -10,9 +10,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import wraps
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from mnemolens.core.errors import InvalidArgument, MnemolensError, NotFound
@@ -55,6 +56,31 @@ _FLAGS = {
 """What an argument of the engine is called here."""
 
 
+class Command(TyperCommand):
+    """A command whose help names no type of options that take no value."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Writes the help."""
+        _quiet_flags(self.get_params(ctx))
+        super().format_help(ctx, formatter)
+
+
+class Group(TyperGroup):
+    """All commands, with a help like that of each."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Writes the help."""
+        _quiet_flags(self.get_params(ctx))
+        super().format_help(ctx, formatter)
+
+
+def _quiet_flags(options: Sequence[Any]) -> None:
+    """`--json <bool>` would read as if it took a value."""
+    for option in options:
+        if getattr(option, "is_bool_flag", False) and option.metavar is None:
+            option.metavar = ""
+
+
 def _flag(field: str) -> str:
     name, _, inside = field.partition(".")
     return f"{_FLAGS[name]} {inside}".rstrip() if name in _FLAGS else field
@@ -76,7 +102,7 @@ def command(
     def register(function: Callable[P, int]) -> Callable[P, int]:
         text = inspect.cleandoc(function.__doc__ or "") + examples(*shown)
 
-        @app.command(name, help=text, rich_help_panel=panel)
+        @app.command(name, cls=Command, help=text, rich_help_panel=panel)
         @wraps(function)
         def guarded(*args: P.args, **kwargs: P.kwargs) -> int:
             try:

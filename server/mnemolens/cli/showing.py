@@ -1,15 +1,35 @@
 """`mnemolens show`: all that is known of one memory."""
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 from mnemolens.cli.session import memory_id, now, opened, short_id
 from mnemolens.cli.terminal import VERDICT_STYLES, Screen, Span, one_line, put_json
 from mnemolens.core.clock import age
+from mnemolens.core.memories import HistoryEntry
 from mnemolens.core.views import AnchorView, LinkView, MemoryDetail, PlaceView
 from mnemolens.engine.json_form import JsonForm
+from mnemolens.engine.workspace import Workspace
 
 MAX_HISTORY = 10
+_DERIVED = frozenset({"token_count", "content_hash"})
+"""Fields that change with the text; nobody changes them by themselves."""
+_EVENTS = {
+    "memory.forget": "forgotten",
+    "memory.restore": "restored",
+    "memory.done": "done",
+    "anchor.put": "put on code",
+    "anchor.drop": "taken off code",
+    "anchor.alias": "followed to where its code went",
+    "anchor.unalias": "a move of its code refused",
+    "anchor.confirm": "confirmed as still true",
+    "link.drop": "a name in it said not to mean some code",
+    "link.allow": "a name in it allowed again to mean some code",
+    "edge.put": "related to another memory",
+    "edge.drop": "a relation taken away",
+    "suggestion.refuse": "a suggestion refused",
+}
 
 
 def run(root: Path | None, given: str, *, as_json: bool) -> int:
@@ -21,11 +41,17 @@ def run(root: Path | None, given: str, *, as_json: bool) -> int:
         if as_json:
             put_json(JsonForm(workspace).detail(detail))
         else:
-            _print(Screen(), detail, now())
+            _print(Screen(), detail, now(), lambda other: title_of(workspace, other))
     return 0
 
 
-def _print(screen: Screen, detail: MemoryDetail, at: datetime) -> None:
+def title_of(workspace: Workspace, one: str) -> str:
+    """A memory's title, in one line."""
+    view = workspace.show.view(one, now())
+    return one_line(view.memory.title) if view is not None else "(no memory)"
+
+
+def _print(screen: Screen, detail: MemoryDetail, at: datetime, title: Callable[[str], str]) -> None:
     memory, view = detail.view.memory, detail.view
     screen.line(Span(one_line(memory.title), "bold"), " · ", Span(view.verdict, VERDICT_STYLES[view.verdict]))
     screen.line(Span(memory.id, "dim"))
@@ -49,13 +75,27 @@ def _print(screen: Screen, detail: MemoryDetail, at: datetime) -> None:
         if link.target.key not in anchored:
             _print_link(screen, link)
     for edge in detail.edges:
-        screen.line(Span("edge ", "dim"), f"{edge.source_id} {edge.type} {edge.target_id} ({edge.weight:g})")
+        outward = edge.source_id == memory.id
+        other = edge.target_id if outward else edge.source_id
+        screen.line(
+            Span(f"{edge.type} {'→' if outward else '←'} ", "dim"),
+            title(other),
+            Span(f"  {short_id(other)} ({edge.weight:g})", "dim"),
+        )
     if len(detail.history) > 1:
         screen.gap()
-        for entry in detail.history[-MAX_HISTORY:]:
+        seen = len(detail.history) - MAX_HISTORY
+        for number, entry in enumerate(detail.history[-MAX_HISTORY:], max(0, seen)):
             when = datetime.fromtimestamp(int(entry.clock[:13]) / 1000, tz=at.tzinfo)
-            fields = f" {', '.join(entry.fields)}" if entry.fields else ""
-            screen.line(Span(f"{age(when, at):>16}  ", "dim"), f"{entry.op}{fields}", _by(entry.by))
+            told = _happened(entry, first=number == 0)
+            screen.line(Span(f"{age(when, at):>16}  ", "dim"), told, _by(entry.by), hang=18)
+
+
+def _happened(entry: HistoryEntry, *, first: bool) -> str:
+    if entry.op == "memory.put":
+        fields = ", ".join(name for name in entry.fields if name not in _DERIVED)
+        return "captured" if first else f"changed: {fields}".removesuffix(": ")
+    return _EVENTS.get(entry.op, entry.op)
 
 
 def _named(detail: MemoryDetail, at: datetime) -> list[tuple[str, str]]:

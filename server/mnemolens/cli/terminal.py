@@ -42,12 +42,14 @@ class Column(NamedTuple):
     Attributes:
         least: where the terminal is narrower than this, the column is left out.
         flexible: it is cut where the table would be too wide; the others are not.
+        from_left: what is cut away is its beginning: of a place the end says most.
     """
 
     title: str
     style: str = ""
     least: int = 0
     flexible: bool = False
+    from_left: bool = False
 
 
 def plain(text: str) -> str:
@@ -82,8 +84,14 @@ class Screen:
         self._console: Console | None = None
         self.is_terminal = sys.stdout.isatty()
 
-    def line(self, *spans: Span | str, indent: int = 0) -> None:
-        """Some words in one line, wrapped where the terminal ends, below their beginning."""
+    def line(self, *spans: Span | str, indent: int = 0, hang: int = 0) -> None:
+        """Some words in one line, wrapped where the terminal ends, below their beginning.
+
+        Args:
+            spans: the words.
+            indent: of all lines, in cells.
+            hang: how much further lines are indented more, as wide as what the line begins with.
+        """
         parts = [Span(one) if isinstance(one, str) else one for one in spans]
         if not self.is_terminal:
             print(" " * indent + "".join(part.text for part in parts))
@@ -92,6 +100,9 @@ class Screen:
         from rich.text import Text
 
         text = Text.assemble(*((part.text, part.style) for part in parts))
+        if hang:
+            room = max(1, self.console.width - indent - hang)
+            text = text[:hang] + Text("\n" + " " * hang).join(text[hang:].wrap(self.console, room))
         self.console.print(Padding(text, (0, 0, 0, indent), expand=False))
 
     def block(self, text: str, indent: int = 0, most: int = 0) -> None:
@@ -123,7 +134,12 @@ class Screen:
             column = columns[at]
             table.add_column(column.title, style=column.style, no_wrap=True, overflow="ellipsis", width=width)
         for row in texts:
-            table.add_row(*row)
+            table.add_row(
+                *(
+                    _end_of(cell, width) if columns[at].from_left else cell
+                    for at, cell, width in zip(kept, row, widths, strict=True)
+                )
+            )
         self.console.print(table)
 
     @property
@@ -145,6 +161,16 @@ def _fitted(natural: list[int], flexible: list[bool], room: int) -> list[int]:
         widths[at] = max(1, min(width, left // (len(cut) - number)))
         left -= widths[at]
     return widths
+
+
+def _end_of(text: "Text", width: int) -> "Text":
+    if text.cell_len <= width:
+        return text
+    kept = text.copy()
+    while kept and kept.cell_len >= width:
+        kept = kept[1:]
+    kept.plain = f"…{kept.plain}"
+    return kept
 
 
 def _text(cell: Span | str) -> "Text":

@@ -37,13 +37,18 @@ _STYLES: dict[Fate, str] = {
     "lost": "red",
     "added": "green",
 }
-_COLUMNS = (Column("fate"), Column("was", flexible=True), Column("is", flexible=True), Column("score", "dim"))
+_COLUMNS = (
+    Column("fate"),
+    Column("was", flexible=True, from_left=True),
+    Column("is", flexible=True, from_left=True),
+    Column("score", "dim"),
+)
 _NOTE_COLUMNS = (
     Column("verdict"),
     Column("id", "cyan"),
     Column("title", flexible=True),
-    Column("was on", least=80, flexible=True),
-    Column("would be on", flexible=True),
+    Column("was on", least=80, flexible=True, from_left=True),
+    Column("would be on", flexible=True, from_left=True),
 )
 
 

@@ -132,6 +132,7 @@ def doctor(root: Path | None, *, as_json: bool) -> int:
             Span(f"{finding.part:<10}", "bold"),
             Span(f"{finding.level:<9}", _LEVEL_STYLES[finding.level]),
             one_line(finding.text),
+            hang=19,
         )
     return int(troubled)
 
@@ -187,4 +188,4 @@ def _listed(counts: dict[str, int]) -> str:
 def _rows(rows: Sequence[tuple[str, str]]) -> None:
     screen = Screen()
     for name, value in rows:
-        screen.line(Span(f"{name:<10}", "bold"), value)
+        screen.line(Span(f"{name:<10}", "bold"), value, hang=10)

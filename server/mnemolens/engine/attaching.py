@@ -201,6 +201,14 @@ class Attaching:
     def _unlink_memory(self, memory_id: str, target_id: str, edge_type: str | None) -> Write[LinkChange]:
         """Takes a link between memories away."""
         source, target, kind = self._edge(memory_id, target_id, edge_type)
+        there = sorted(
+            e.type for e in self._state.edges_of(source) if (e.source_id, e.target_id) == (source, target)
+        )
+        if kind not in there:
+            known = f"; its type is {' or '.join(there)}" if there else ""
+            raise InvalidArgument(
+                "edgeType" if there else "targetId", f"there is no link of type {kind}{known}"
+            )
         drop = EdgeDrop(source=source, target=target, type=kind, by=self._author.name)
         return Write((drop,), lambda: self._link_change(memory_id))
 

@@ -21,6 +21,7 @@ from mnemolens.cli.arguments import (
     Type,
     VerdictName,
     complete_id,
+    one_of,
 )
 from mnemolens.cli.running import command, fail
 
@@ -32,8 +33,8 @@ _PANEL = "Memories"
     app,
     _PANEL,
     (
-        'mnemolens remember "The provider double-charges on retry" --at shop/pay.py::charge',
-        'mnemolens remember "Ask Ana before touching this" --at shop/pay.py:42 --tag owner',
+        'mnemolens remember "Retries pay twice" --at shop/pay.py::charge',
+        'mnemolens remember "Ask Ana before touching this" --at shop/pay.py:42',
         "git log -1 --format=%B | mnemolens remember - --type episodic",
     ),
 )
@@ -44,7 +45,10 @@ def remember(
     ],
     *,
     at: At = None,
-    kind: Annotated[MemoryType, typer.Option("--type", help="What kind of memory it is.")] = "semantic",
+    kind: Annotated[
+        MemoryType,
+        typer.Option("--type", metavar="TYPE", help=f"What kind of memory it is: {one_of(MemoryType)}."),
+    ] = "semantic",
     title: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Its title; else its first words are.")
     ] = None,
@@ -162,7 +166,10 @@ def list_(
     at: At = None,
     kind: Type = None,
     tag: Tags = None,
-    verdict: Annotated[VerdictName | None, typer.Option(help="Only memories of this verdict.")] = None,
+    verdict: Annotated[
+        VerdictName | None,
+        typer.Option(metavar="VERDICT", help=f"Only memories of this verdict: {one_of(VerdictName)}."),
+    ] = None,
     text: Annotated[
         str | None, typer.Option(metavar="QUERY", help="Only memories that a search finds.")
     ] = None,

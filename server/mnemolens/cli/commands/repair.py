@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mnemolens.cli.arguments import At, EdgeName, Id, Json, Root, complete_id
+from mnemolens.cli.arguments import At, EdgeName, Id, Json, Root, complete_id, one_of
 from mnemolens.cli.running import command
 
 app = typer.Typer()
@@ -73,7 +73,14 @@ Other = Annotated[
     str | None,
     typer.Option("--to", metavar="ID", autocompletion=complete_id, help="Another memory."),
 ]
-EdgeType = Annotated[EdgeName | None, typer.Option("--type", help="With --to: how they are related.")]
+EdgeType = Annotated[
+    EdgeName | None,
+    typer.Option(
+        "--type",
+        metavar="TYPE",
+        help=f"With --to: how they are related: {one_of(EdgeName)}. SAME_TOPIC if not given.",
+    ),
+]
 
 
 @command(
@@ -110,7 +117,10 @@ def link(
 @command(
     app,
     _PANEL,
-    ("mnemolens unlink 7XK2M4QF --at shop/pay.py::refund",),
+    (
+        "mnemolens unlink 7XK2M4QF --at shop/pay.py::refund",
+        "mnemolens unlink 7XK2M4QF --to 0D3RWN5S --type CONTRADICTS",
+    ),
 )
 def unlink(
     memory: Id,
@@ -146,7 +156,10 @@ def conflicts(
     as_json: Json = False,
     root: Root = None,
 ) -> int:
-    """Show memories that contradict each other."""
+    """Show memories that contradict each other.
+
+    Ends with 1 where none do.
+    """
     from mnemolens.cli import connecting
 
     return connecting.conflicts(root, memory, as_json=as_json)
@@ -165,7 +178,10 @@ def clusters(
     as_json: Json = False,
     root: Root = None,
 ) -> int:
-    """Show memories that are connected with each other."""
+    """Show memories that are connected with each other.
+
+    Ends with 1 where none are.
+    """
     from mnemolens.cli import connecting
 
     return connecting.clusters(root, min_size, as_json=as_json)
