@@ -883,3 +883,35 @@ export * as all from './till';
 )  # fmt: skip
 def test_typescript_through_a_barrel(source, expected):
     check(BARREL + source, expected)
+
+
+BLOCKS = """\
+describe("one", () => {{
+  const make = () => 1;
+  it("makes", () => {{ {one} }});
+}});
+describe("two", () => {{
+  const make = () => 2;
+  it("makes", () => {{ {two} }});
+}});
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (BLOCKS.format(one="ma$0ke()", two="make()"), "scope main.ts::make"),
+        (BLOCKS.format(one="make()", two="ma$0ke()"), "scope main.ts::make#1"),
+        # The inner one's block may have ended or not: nothing is said rather than what may be wrong.
+        ("const make = () => 0;\n" + BLOCKS.format(one="make()", two="ma$0ke()"), None),
+        ("const make = () => 0;\nma$0ke();\n" + BLOCKS.format(one="", two=""), "scope main.ts::make"),
+    ],
+)
+def test_typescript_functions_of_one_name_in_blocks_of_their_own(source, expected):
+    check(source, expected, default="main.ts")
+
+
+def test_which_function_of_one_name_a_call_outside_every_function_means_is_not_known():
+    index, *_ = read(BLOCKS.format(one="make()", two="make()$0"), "main.ts")
+    assert callers_of(index, key("main.ts::make")) == []
+    assert calls_of(index, key("main.ts")) == []

@@ -85,6 +85,7 @@ def resolve(
         found = other.reference(reference.name, reference.receiver, reference.scope)
         return found or (_by_name(index, reference.name) if allow_name else None)
     resolver = _Resolver(index, file, view)
+    resolver.start = _start(reference, view)
     if reference.imported is not None:
         module, name = reference.imported
         target = resolver.imported(Import(module, name, reference.name), 0)
@@ -93,6 +94,13 @@ def resolve(
     if target is not None and target.key is not None and target.key.qualname and target.is_symbol:
         return Resolved(target.key, target.confidence)
     return _by_name(index, reference.name) if target is None and allow_name else None
+
+
+def _start(reference: Reference, view: FileView) -> Position | None:
+    """Where it stands; of a call that is known by its caller alone, where the caller does."""
+    if reference.range is not _HERE:
+        return reference.range.start
+    return view.symbols.ranges[reference.scope].definition.start if reference.scope >= 0 else None
 
 
 def _other_rules(index: CodeIndex, file: str, view: FileView) -> GoResolver | FileResolver | None:
@@ -207,6 +215,7 @@ class _Resolver:
         self.view = view
         self.symbols = view.symbols
         self.python = view.symbols.language == "python"
+        self.start: Position | None = None  # where the name stands that is looked up, as far as it is known
         self.steps = [_MAX_STEPS] if steps is None else steps  # types still to be followed for one answer
         self.types = (
             types and not self.python
@@ -419,7 +428,28 @@ class _Resolver:
         imports = self.view.imports.get(scope, {}).get(name)
         if imports:
             return (self._imported_or_defined(scope, name, imports, "scope", 0),)
-        return (self.pick(scope, name, "scope"),) if defined else None
+        return (self._defined_in(scope, name),) if defined else None
+
+    def _defined_in(self, scope: int, name: str) -> _Target | None:
+        """The symbol that a name means which its scope defines.
+
+        In TypeScript several functions of one name stand in closures of their own, as in the blocks of a
+        test: the last one before the place is meant. Where the place is unknown, any may be; and so it may
+        where one stands further out, since nothing tells whether the last one's block has ended.
+        """
+        if self.python or self.types:
+            return self.pick(scope, name, "scope")
+        symbols = self.symbols
+        functions = [i for i in self.view.members[scope][name] if symbols.symbols[i].kind == "function"]
+        if len(functions) < 2:
+            return self.pick(scope, name, "scope")
+        if self.start is None:
+            return None
+        starts = [symbols.ranges[i].definition.start for i in functions]
+        before = [start for start in starts if start <= self.start] or starts[:1]
+        if any(start.column < before[-1].column for start in before):
+            return None
+        return _Target(self.index.key_at(self.file, functions[len(before) - 1]), "scope")
 
     def object_literal(self, scope: int, path: str, confidence: Confidence) -> _Target | None:
         """An object literal with functions in it, bound to a name in a scope."""
