@@ -212,3 +212,16 @@ def test_a_wrong_setting_is_told_and_does_no_harm(noted, monkeypatch):
     ran = noted("recall", "idempotent")
     assert ran.code == 0
     assert "min_weight" in ran.error
+
+
+def test_a_place_brings_what_is_known_of_what_it_calls_in_other_files(shell):
+    (shell.folder / "shop" / "order.py").write_text(
+        "from shop import stock\nfrom shop.pay import Payment, refund\n\n\n"
+        "def place(payment: Payment):\n    stock.reserve('a', 1)\n    return refund(payment)\n"
+    )
+    shell.remember("Refunds take a week", "--at", "shop/pay.py::refund")
+    shell.remember("Counts are eventually consistent", "--at", "shop/stock.py::reserve")
+    answer = shell("recall", "--at", "shop/order.py::place", "--json").json
+    assert {one["memory"]["title"] for one in answer["memories"]} == {
+        "Refunds take a week", "Counts are eventually consistent",
+    }  # fmt: skip

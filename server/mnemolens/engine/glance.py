@@ -13,7 +13,7 @@ from typing import Any
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Anchor, CodeState, Memory
-from mnemolens.core.symbols import Position, SymbolKey
+from mnemolens.core.symbols import FileSymbols, Position, SymbolKey
 from mnemolens.engine.branches import Branches
 from mnemolens.engine.code import Code
 from mnemolens.engine.last_session import LastSession
@@ -131,7 +131,9 @@ class Glance:
         raise InvalidArgument("at", f"no {name!r} in {file}{hint}")
 
     def _near(self, file: str) -> set[str]:
-        """The memories that may be on something in the file: known there, alike, or naming what it defines.
+        """The memories that may be on something in the file, or on what it calls or imports from another.
+
+        On something in it are those known there, alike, or naming what it defines.
 
         Raises:
             InvalidArgument: there is no such file.
@@ -146,6 +148,7 @@ class Glance:
             for value in (symbol.full_hash, symbol.body_hash):
                 alike[value].add(name)
         names = {symbol.name for symbol in defined} | names_of_file(file)
+        used = _used_by(symbols) if symbols is not None else frozenset()
         found = set()
         for memory_id in self._state.memories():
             memory = self._state.memory(memory_id)
@@ -153,7 +156,13 @@ class Glance:
                 continue
             anchors = self._state.anchors_of(memory_id)
             named = _names_of(memory.title, memory.content, memory.metadata)
-            if any(_may_be_in(file, alike, anchor) for anchor in anchors) or names & named:
+            if (
+                any(_may_be_in(file, alike, anchor) for anchor in anchors)
+                or names & named
+                or any(
+                    not used.isdisjoint(_parts(state.key)) for anchor in anchors for state in _states(anchor)
+                )
+            ):
                 found.add(memory_id)
         return found
 
@@ -226,6 +235,24 @@ class Glance:
 def _either(keys: list[SymbolKey]) -> str:
     names = [key.id.partition("::")[2] for key in keys[:5]]
     return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _used_by(symbols: FileSymbols) -> frozenset[str]:
+    """Names that the file imports, or calls on what may come from elsewhere: bare, on an import, on itself."""
+    owners = {"", "self", "cls", "this", "super()", *(one.alias for one in symbols.imports)}
+    called = (
+        one.name for one in symbols.calls if one.receiver is not None and _owner(one.receiver) in owners
+    )
+    return frozenset(called).union(one.name for one in symbols.imports if one.name)
+
+
+def _parts(key: SymbolKey) -> list[str]:
+    """Its name, and those of the classes that hold it: who imports a class may call what is in it."""
+    return key.qualname.split(".") if key.qualname else []
+
+
+def _owner(receiver: str) -> str:
+    return receiver.partition(".")[0]
 
 
 def _may_be_in(file: str, alike: Mapping[str, set[str]], anchor: Anchor) -> bool:
