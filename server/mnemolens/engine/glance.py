@@ -238,7 +238,7 @@ def _either(keys: list[SymbolKey]) -> str:
 
 
 def _used_by(symbols: FileSymbols) -> frozenset[str]:
-    """Names that the file imports, or calls on what may come from elsewhere: bare, on an import, on itself."""
+    """Names that the file imports, or calls on what may come from elsewhere: bare, on an import, on self."""
     owners = {"", "self", "cls", "this", "super()", *(one.alias for one in symbols.imports)}
     called = (
         one.name for one in symbols.calls if one.receiver is not None and _owner(one.receiver) in owners
