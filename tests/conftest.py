@@ -1,7 +1,8 @@
 """Every test runs apart from the user's own cache, settings and git configuration; if asked, without kuzu."""
 
+import importlib.util
 import os
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,13 @@ def _rank(path):
     return DEAREST_FIRST.index(folder) if folder in DEAREST_FIRST else len(DEAREST_FIRST)
 
 
+def _has_kuzu():
+    try:
+        return importlib.util.find_spec("kuzu") is not None
+    except ModuleNotFoundError:  # it is blocked
+        return False
+
+
 def pytest_addoption(parser):
     words = "as where kuzu can't be imported, in other processes too; tests about the graph are left out"
     parser.addoption("--without-kuzu", action="store_true", help=words)
@@ -26,14 +34,14 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     if config.getoption("--without-kuzu"):
-        sys.modules["kuzu"] = None
+        runpy.run_path(str(WITHOUT_KUZU / "sitecustomize.py"))
         paths = [str(WITHOUT_KUZU), os.environ.get("PYTHONPATH")]
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
 
 
 def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: _rank(item.path))
-    if config.getoption("--without-kuzu"):
+    if not _has_kuzu():
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("graph")])
         items[:] = [item for item in items if not item.get_closest_marker("graph")]
 

@@ -112,6 +112,7 @@ async def editor(tmp_path: Path) -> AsyncIterator[Editor]:
     await made.client.stop()
 
 
+@pytest.mark.graph
 async def test_results_have_the_keys_that_the_table_says(editor, tmp_path):
     there = {"uri": uri(tmp_path / "project" / "billing.py"), "position": {"line": 3, "character": 5}}
     first = (await editor.run("memory.capture", {"content": "Never retry", **there}))["memory"]["id"]

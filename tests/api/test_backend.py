@@ -96,6 +96,7 @@ def test_what_is_handed_out_is_a_copy(backend):
     assert (again.metadata, again.tags) == ({"deep": {"list": [1]}}, ["a"])
 
 
+@pytest.mark.graph
 def test_ids_may_hold_anything(backend):
     odd_ids = ["it's", 'say "no"', "a:b::c#1", "../../etc", "naïve 函数", "{}", "a\nb", "$x", "`", "%00"]
     odd_ids += [" m", "m\n", "\t"]
@@ -163,6 +164,7 @@ def test_the_same_again_writes_nothing(backend, project):
     assert written_bytes(project) == before
 
 
+@pytest.mark.graph
 def test_an_update_moves_links(indexed):
     def linked():
         rows = indexed.connection.execute(
@@ -188,6 +190,7 @@ def test_updating_takes_what_is_there_only(backend):
 # Deleting
 
 
+@pytest.mark.graph
 def test_deleting_counts_and_can_be_taken_back(backend):
     backend.store_memory(MemoryEntry(id="m", content="x"))
     assert backend.delete_memory("m") == 1
@@ -297,6 +300,7 @@ def _write_memories(folder, count):
 # Reading
 
 
+@pytest.mark.graph
 def test_reading_writes_nothing(filled, project):
     before = written_bytes(project)
     accessed = [memory.accessed_at for memory in filled.retrieve_memories()]
@@ -325,6 +329,7 @@ def test_accesses_are_counted_at_every_call(filled):
 # Code that is indexed later
 
 
+@pytest.mark.graph
 def test_links_are_made_for_code_indexed_later(backend, project):
     backend.store_memory(MemoryEntry(id="m", content="charge_card and validate_token"))
     query = "MATCH (:SemanticMemory)-[r]->(f:CodeFunction) RETURN f.function_id"
@@ -339,6 +344,7 @@ def test_links_are_made_for_code_indexed_later(backend, project):
     ]
 
 
+@pytest.mark.graph
 def test_a_later_backend_knows_the_code(indexed, make_backend):
     indexed.close()
     later = make_backend()
@@ -387,6 +393,7 @@ def test_deleting_a_session(filled):
     assert filled.get_session_info("s0").memory_count == 1
 
 
+@pytest.mark.graph
 def test_sessions_and_agents_are_nodes(filled):
     found = filled.connection.execute("MATCH (s:Session) RETURN s.session_id ORDER BY s.session_id")
     assert list(found) == [("s0",), ("s1",), ("s2",)]
@@ -399,6 +406,7 @@ def test_sessions_and_agents_are_nodes(filled):
 # Expiry
 
 
+@pytest.mark.graph
 def test_an_expired_memory_is_left_out_everywhere(filled):
     filled.store_memory(
         MemoryEntry(id="gone", content="x", session_id="lost", agent_id="lost", expires_at=PAST)
@@ -413,6 +421,7 @@ def test_an_expired_memory_is_left_out_everywhere(filled):
     assert "gone" in ids(filled.retrieve_memories(MemoryQuery(include_expired=True)))
 
 
+@pytest.mark.graph
 def test_expiry_comes_while_the_backend_is_open(make_backend, monkeypatch):
     clock = ManualClock(DAY)
     monkeypatch.setattr("mnemolens.engine.workspace.SystemClock", lambda: clock)
@@ -442,6 +451,7 @@ def test_cleaning_up_deletes_and_counts(filled):
 # Figures
 
 
+@pytest.mark.graph
 def test_stats(indexed):
     indexed.store_memory(MemoryEntry(id="a", content="x", session_id="s", agent_id="a"))
     indexed.store_memory(MemoryEntry(id="b", content="y", memory_type=MemoryType.WORKING, session_id="s"))
@@ -462,6 +472,7 @@ def test_stats(indexed):
 # Places
 
 
+@pytest.mark.graph
 def test_paths_are_relative_to_the_top_level_of_a_repository(project, make_backend):
     (project / ".git").mkdir()
     (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")

@@ -63,8 +63,8 @@ def run_example(number, capsys):
     return capsys.readouterr().out.splitlines()
 
 
+@pytest.mark.graph
 def test_the_example_of_the_readme(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("kuzu")
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "payments.py").write_text("def charge():\n    pass\n")
     monkeypatch.chdir(tmp_path)
@@ -97,8 +97,8 @@ def test_the_example_of_vectors(tmp_path, monkeypatch, capsys):
     assert line.endswith(" Tokens are JWTs, valid for a day")
 
 
+@pytest.mark.graph
 def test_the_demo(tmp_path):
-    pytest.importorskip("kuzu")
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "mnemolens.demo"],
         cwd=tmp_path,

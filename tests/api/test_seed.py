@@ -6,7 +6,7 @@ import pytest
 
 from mnemolens import CodeGraph, KuzuBackend, MemoryEntry, MemoryType
 
-pytest.importorskip("kuzu")
+pytestmark = pytest.mark.graph
 
 TYPES = ["EPISODIC", "SEMANTIC", "PROCEDURAL", "PROSPECTIVE", "WORKING"]
 

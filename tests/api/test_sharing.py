@@ -81,6 +81,7 @@ def test_the_first_call_opens(make_backend):
 # Threads
 
 
+@pytest.mark.graph
 def test_threads_hammer_one_backend(indexed, make_backend):
     def work(number):
         backend = indexed if number % 2 else make_backend()
@@ -169,6 +170,7 @@ with KuzuBackend(root=sys.argv[1]) as backend:
 """
 
 
+@pytest.mark.graph
 def test_two_processes_see_each_other_at_once(indexed, project):
     indexed.store_memory(MemoryEntry(id="ours", content="x"))
     with subprocess.Popen(
@@ -206,6 +208,7 @@ print(list(backend.connection.execute("MATCH (m:SemanticMemory) RETURN m.memory_
 """
 
 
+@pytest.mark.graph
 def test_a_process_that_never_closes_ends_all_the_same(project, make_backend):
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", ENDS, project],

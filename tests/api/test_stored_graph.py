@@ -142,8 +142,8 @@ def test_clusters_of_stored_memories(backend, graph):
     assert [one.member_ids for one in graph.detect_clusters()] == [["a", "b"], ["c", "d", "e"]]
 
 
+@pytest.mark.graph
 def test_edges_are_in_the_cypher_graph(backend, graph):
-    pytest.importorskip("kuzu")
     remember(backend, "a", "b")
     graph.add_edge(MemoryEdge("a", "b", MemoryEdgeType.CONTRADICTS, 0.5))
     graph.record_co_activation(["a", "b"])

@@ -35,7 +35,7 @@ def broken(monkeypatch, tmp_path):
     return "kuzu can't be imported (libkuzu.so: cannot open shared object file)"
 
 
-@pytest.fixture(params=["absent", "broken"])
+@pytest.fixture(params=["absent", pytest.param("broken", marks=pytest.mark.graph)])
 def reason(request):
     graph_store._say_once.cache_clear()
     return request.getfixturevalue(request.param)

@@ -108,8 +108,8 @@ async def test_purge(ready, repository):
     assert [memory["id"] for memory in listed["memories"]] == [kept]
 
 
+@pytest.mark.graph
 async def test_a_purged_memory_leaves_the_graph(ready):
-    pytest.importorskip("kuzu")
     gone = (await ready.capture("Nobody must read this"))["memory"]["id"]
     count = {"cypher": "MATCH (m:SemanticMemory) RETURN count(m)"}
     assert (await ready.run("graph.query", count))["rows"] == [[1]]

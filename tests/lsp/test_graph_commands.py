@@ -123,8 +123,8 @@ async def test_neighbours_need_a_uri(ready):
 
 
 class TestQueries:
+    @pytest.mark.graph
     async def test_code_and_memories(self, ready, repository):
-        pytest.importorskip("kuzu")
         await ready.capture("Never retry", repository / "billing.py", 3, 5, type="episodic")
         cypher = (
             "MATCH (m:EpisodicMemory)-[:RELATES_TO_FUNCTION_EPISODIC]->(f:CodeFunction) "
@@ -139,17 +139,16 @@ class TestQueries:
         (folder,) = (await ready.run("status"))["folders"]
         assert folder["graph"]["state"] == "ready"
 
+    @pytest.mark.graph
     async def test_the_graph_is_kept_without_being_asked(self, ready):
-        pytest.importorskip("kuzu")
-
         async def is_ready():
             (folder,) = (await ready.run("status"))["folders"]
             return folder["graph"]["state"] == "ready"
 
         assert await ready.until(is_ready)
 
+    @pytest.mark.graph
     async def test_a_limit(self, ready):
-        pytest.importorskip("kuzu")
         cypher = "MATCH (f:CodeFile) RETURN f.file_path ORDER BY f.file_path"
         answer = await ready.run("graph.query", {"cypher": cypher, "limit": 2})
         assert (answer["rows"], answer["truncated"]) == ([["billing.py"], ["shapes.py"]], True)

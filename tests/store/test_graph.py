@@ -17,7 +17,6 @@ from mnemolens.core.views import GraphState
 from mnemolens.store import graph as graph_module
 from mnemolens.store import graph_slots
 from mnemolens.store.graph import GraphLost, GraphStore
-from mnemolens.store.graph_database import Database
 from mnemolens.store.graph_process import DatabaseError, GraphProcess
 from mnemolens.store.graph_schema import (
     MEMORY_TABLES,
@@ -32,6 +31,10 @@ from mnemolens.store.graph_schema import (
     relates,
 )
 from mnemolens.store.graph_statements import RowFiles
+
+Database = pytest.importorskip(
+    "mnemolens.store.graph_database", reason="there is no kuzu for this Python"
+).Database
 
 WHEN = datetime(2026, 3, 1, 12, 30, 15, 123456)  # noqa: DTZ001 - the database's are UTC without saying so
 ODD = "it's \"odd\": \\ {x} \n\t,é😀 `b` -- // /* '' \u2028"
