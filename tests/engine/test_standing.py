@@ -96,6 +96,17 @@ def test_both_sides_of_a_contradiction_say_so(folder, notes):
     assert folder.titles("pay.py", "charge") == ["Never retry: it double-charges", "Retries are safe now"]
 
 
+def test_what_comes_for_its_contradiction_says_so_once(folder):
+    first = folder.remember("Never retry", "pay.py", "charge")
+    other = folder.remember("Refunds are slow", "pay.py", "refund")
+    link(folder, first, other, "CONTRADICTS")
+    request = RecallRequest(file="pay.py", position=folder.find("pay.py", "charge"))
+    found = {
+        one.view.memory.id: one.why for one in folder.workspace.recall.recall(request, folder.now).memories
+    }
+    assert found[other].count("contradicts “Never retry”") == 1
+
+
 def test_what_is_forgotten_supersedes_and_contradicts_nothing(folder, notes):
     old, new = notes
     link(folder, new, old, "SUPERSEDES")

@@ -225,11 +225,15 @@ class Recall:
             activation=reason.relevance,
             truth=believed,
             own=reason.tier == _OWN,
-            why=(
-                *self._words(memory, reason, query, held),
-                *used,
-                *origin,
-                *(relation.words for relation in view.relations),
+            why=tuple(
+                dict.fromkeys(  # what contradicts another may have come for just that
+                    (
+                        *self._words(memory, reason, query, held),
+                        *used,
+                        *origin,
+                        *(relation.words for relation in view.relations),
+                    )
+                )
             ),
             path=reason.path,
             only_together=reason.only_together,

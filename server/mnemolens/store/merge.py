@@ -159,7 +159,7 @@ class _EdgeState:
     def __init__(self, row: int) -> None:
         self.row = row  # in the columns
         self.first = ""  # the earliest stamp of all
-        self.written: _Register | None = None  # value: EdgePut, or None when dropped
+        self.written: _Register | None = None  # value: weight and time given, or None when dropped
         self.together: Mapping[str, float] = _NEVER  # stamp -> rate
 
     def strengthen(self, stamp: str, rate: float) -> None:
@@ -349,7 +349,8 @@ class MergedState:
         edge.seen(stamp)
         put = data if type(data) is EdgePut else None  # a model's isinstance takes long, and there are many
         if edge.written is None or stamp > edge.written[_STAMP]:
-            edge.written = (stamp, 0, put)
+            # The model that pydantic made of it would take as much again as all else.
+            edge.written = (stamp, 0, None if put is None else (put.weight, put.created_at))
             if put is None or edge.together or not self._is_whole(key):
                 self._columns.doubted[edge.row] = key
             else:  # as most are: what was written last is what it weighs
@@ -605,10 +606,7 @@ class MergedState:
         if weighed is None:
             return None
         weight, put, later = weighed
-        if put is None:
-            created = reading_time(min(later))
-        else:
-            created = put[_VALUE].created_at or reading_time(put[_STAMP])
+        created = reading_time(min(later)) if put is None else put[_VALUE][1] or reading_time(put[_STAMP])
         return MemoryEdge(*key, weight=weight, created_at=created, together=len(later))
 
     def _weigh(self, key: _EdgeKey) -> tuple[float, _Register | None, dict[str, float]] | None:
@@ -622,7 +620,7 @@ class MergedState:
         if edge.written is not None:
             if edge.written[_STAMP] > dead_until and edge.written[_VALUE] is not None:
                 put = edge.written
-                weights.append(cast("EdgePut", put[_VALUE]).weight)
+                weights.append(put[_VALUE][0])
             # A put says what the weight is at that moment, a drop that it is none: later recalls add to it.
             dead_until = max(dead_until, edge.written[_STAMP])
         later = {stamp: rate for stamp, rate in edge.together.items() if stamp > dead_until}
