@@ -87,6 +87,17 @@ def test_an_own_memory_stands_behind_a_successor_that_is_only_around(folder, not
     assert order.index(around) < order.index(old)
 
 
+def test_a_hover_shows_a_successor_first_that_is_on_what_is_called(tmp_path):
+    code = "def retry():\n    return 1\n\n\ndef charge():\n    return retry()\n"
+    folder = Folder(tmp_path, {"pay.py": code})
+    folder.open("pay.py")
+    old = folder.remember("Never twice", "pay.py", "charge")
+    new = folder.remember("Twice is fine", "pay.py", "retry")
+    link(folder, new, old, "SUPERSEDES")
+    assert [item.memory_id for item in folder.hover("pay.py", "charge").items] == [new, old]
+    folder.close()
+
+
 def test_both_sides_of_a_contradiction_say_so(folder, notes):
     old, new = notes
     link(folder, old, new, "CONTRADICTS")

@@ -9,6 +9,7 @@ from mnemolens.core.views import HoverView
 from mnemolens.engine.focus import Focus
 from mnemolens.engine.show import Show
 from mnemolens.engine.sources import Sources
+from mnemolens.ranking.order import after_successors
 
 
 class Hovers:
@@ -34,6 +35,8 @@ class Hovers:
         key, range_ = found
         ranked = self._show.ranked_on(key, now)
         ranked += self._focus.neighbours(key, now, hover.neighbour_threshold)
+        # What superseded a memory of this symbol may be on another that lights up.
+        ranked = after_successors(ranked, lambda one: one.view.memory.id, lambda one: one.view.successors)
         self._focus.visit(key)
         if not ranked:
             return None
