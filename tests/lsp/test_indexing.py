@@ -6,9 +6,16 @@ import json
 import pytest
 
 from mnemolens.core.clock import ManualClock
+from mnemolens.core.errors import InvalidArgument
+from mnemolens.core.settings_model import Settings
 from mnemolens.core.views import IndexReport
 from mnemolens.engine import offload
 from mnemolens.engine.relinking import Relinking
+from mnemolens.engine.workspace import Workspace as RealWorkspace
+from mnemolens.lsp.commands.call import Call
+from mnemolens.lsp.commands.graph import query
+from mnemolens.lsp.folders import Folder
+from mnemolens.lsp.graph_params import QueryArguments
 from mnemolens.lsp.indexing import code_read, index_folder, show_relinking, waits_no_longer
 from mnemolens.lsp.language_server import MnemolensServer
 
@@ -135,6 +142,19 @@ async def test_nobody_waits_for_a_run_that_was_stopped_or_failed_or_for_a_closed
         await index_folder(ls, failing)
     waits_no_longer(ls, closed)
     await asyncio.wait_for(asyncio.gather(*waiting), 60)
+
+
+async def test_the_graph_says_what_it_waits_for_where_the_first_run_was_stopped(ls, tmp_path, monkeypatch):
+    workspace = RealWorkspace.open(tmp_path, Settings())
+    monkeypatch.setattr(workspace, "build_index", Workspace(tmp_path).build_index)
+    ls.folders.add(Folder(tmp_path.as_uri(), tmp_path, tmp_path, workspace))
+    asking = asyncio.ensure_future(query(Call(ls), QueryArguments(cypher="RETURN 1")))
+    await asyncio.sleep(0)
+    assert not asking.done()
+    await cancelled(ls, workspace, "a")
+    with pytest.raises(InvalidArgument, match=r"^cypher: .* mnemolens\.index\.rebuild"):
+        await asyncio.wait_for(asking, 60)
+    workspace.close()
 
 
 class Refreshing:

@@ -88,6 +88,11 @@ async def code_read(ls: MnemolensServer, workspace: Workspace) -> None:
     await ls.attempted.setdefault(workspace, asyncio.Event()).wait()
 
 
+def unread(workspace: Workspace) -> bool:
+    """Whether the folder's code was never read as a whole, and nobody is at it."""
+    return not workspace.code.complete and workspace.sources.progress is None
+
+
 def waits_no_longer(ls: MnemolensServer, workspace: Workspace) -> None:
     """Let those go on who wait in `code_read`."""
     ls.attempted.setdefault(workspace, asyncio.Event()).set()
