@@ -572,6 +572,7 @@ def test_a_look_at_all_edges_sees_each_once_as_its_ends_do(events, first):
             for one in IDS
         }
         assert {one: list(state.neighbours_of(one)) for one in IDS} == beside
+        assert state.holds_memories == bool(list(state.memories()))
         everything = state.all_edges()
         names = list(everything.numbers)
         rows = zip(everything.sources, everything.targets, everything.weights, strict=True)

@@ -28,7 +28,7 @@ async def after_index(ls: MnemolensServer, folder: Folder) -> None:
     """Look for a copy to offer; start the graph when the first requests are answered."""
     workspace = folder.workspace
     workspace.embedding.start()
-    if not tuple(workspace.state.memories()):
+    if not workspace.state.holds_memories:
         copy = await workspace.exchange.offer()
         if copy is not None:
             ls.offers[workspace] = copy
@@ -41,7 +41,7 @@ async def after_index(ls: MnemolensServer, folder: Folder) -> None:
 def copy_if_due(ls: MnemolensServer, workspace: Workspace) -> None:
     """Begin the daily copy, at the first sight of a memory on that day."""
     today = ls.now().astimezone(UTC).date()
-    if ls.copied.get(workspace) != today and tuple(workspace.state.memories()):
+    if ls.copied.get(workspace) != today and workspace.state.holds_memories:
         ls.copied[workspace] = today
         ls.spawn(_copy(ls, workspace), "the daily copy")
 
@@ -62,7 +62,7 @@ def forget(ls: MnemolensServer, workspace: Workspace) -> None:
 def offered(ls: MnemolensServer, workspace: Workspace) -> Json | None:
     """The copy that could be restored, for the status; None where memories are, or no copy is."""
     copy = ls.offers.get(workspace)
-    if copy is None or tuple(workspace.state.memories()):
+    if copy is None or workspace.state.holds_memories:
         return None
     return {"day": copy.day.isoformat(), "path": str(copy.path)}
 

@@ -423,6 +423,11 @@ class MergedState:
         """Ids of all readable memories, forgotten ones too."""
         return (memory_id for memory_id in list(self._memories) if self.memory(memory_id) is not None)
 
+    @property
+    def holds_memories(self) -> bool:
+        """Whether there is any readable memory, a forgotten one, too."""
+        return any(state.fields and self.memory(one) is not None for one, state in self._memories.items())
+
     def is_purged(self, memory_id: str) -> bool:
         """Whether the id belonged to a purged memory: it can never hold one again."""
         return memory_id in self._purged
