@@ -13,9 +13,7 @@ async def query(call: Call, arguments: QueryArguments) -> Json:
     workspace = call.workspace(arguments)
     await code_read(call.ls, workspace)
     if unread(workspace):
-        raise InvalidArgument(
-            "cypher", f"the graph needs all code to be read: command {REBUILD}"
-        )
+        raise InvalidArgument("cypher", f"the graph needs all code to be read: command {REBUILD}")
     try:
         result = await workspace.graph.query(arguments.cypher, arguments.parameters, arguments.limit)
     except GraphUnavailable as error:
