@@ -325,6 +325,36 @@ class TestWriteBehind:
         assert folder.run(folder.graph._flush(exact=False)) is None, "equal by value: no write"
         assert folder.ask(query) == [[6]]
 
+    def test_calls_of_go_follow_the_files_of_the_package(self, graphed):
+        folder = graphed(
+            {
+                "go.mod": "module shop\n",
+                "cart/a.go": "package cart\ntype B struct{ A }\nfunc Use() { helper(); f() }\nfunc f() {}\n",
+                "main.go": 'package main\nimport "shop/cart"\nfunc main() { cart.Use() }\n',
+            }
+        )
+
+        def told():
+            folder.check()
+            calls = folder.ask("MATCH (a)-[:CALLS]->(b) RETURN a.function_id, b.function_id")
+            bases = folder.ask("MATCH (a:CodeClass)-[:INHERITS]->(b:CodeClass) RETURN a.class_id, b.class_id")
+            return {tuple(row) for row in (*calls, *bases)}
+
+        def write(file, text):
+            folder.write(file, text)
+            folder.run(folder.workspace.files_changed([folder.root / file]))
+
+        alone = {("cart/a.go::Use", "cart/a.go::f"), ("main.go::main", "cart/a.go::Use")}
+        there = {("cart/a.go::Use", "cart/b.go::helper"), ("cart/a.go::B", "cart/b.go::A")}
+        rest = "type A struct{}\nfunc helper() {}\n"
+        assert told() == alone
+        write("cart/b.go", "package cart\n" + rest)
+        assert told() == alone | there
+        write("cart/b.go", "package other\n" + rest)
+        assert ("cart/a.go::B", "cart/b.go::A") not in told()
+        write("cart/b.go", "package cart\n" + rest)
+        assert told() == alone | there
+
     def test_a_reader_sees_unsaved_text(self, graphed):
         folder = graphed(CODE_FILES)
         folder.open("a.py", "def unsaved():\n    pass\n")

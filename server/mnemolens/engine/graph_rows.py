@@ -52,11 +52,13 @@ class Resolution(NamedTuple):
     Attributes:
         files: paths that were looked at, whether there is such a file or not.
         tails: ends of paths that were looked for.
+        folders: those whose files were listed.
     """
 
     rels: tuple[Row, ...]
     files: frozenset[str]
     tails: frozenset[str]
+    folders: frozenset[str]
 
 
 def table_of(symbol: Symbol) -> str:
@@ -134,7 +136,8 @@ def resolving(index: CodeIndex, file: str, symbols: FileSymbols) -> Generator[No
             for base in bases_of(seen, own):
                 if base.key != own:
                     rels[_kind("INHERITS", CLASS, CLASS), node_id(own), node_id(base.key)] = None
-    return Resolution(tuple(rels), frozenset(watched.files), frozenset(watched.tails))
+    looked = (frozenset(paths) for paths in (watched.files, watched.tails, watched.folders))
+    return Resolution(tuple(rels), *looked)
 
 
 def memory_row(memory: Memory, now: datetime, decay: DecayParams) -> Row:
@@ -266,6 +269,7 @@ class _Watched:
         self._index = index
         self.files: set[str] = set()
         self.tails: set[str] = set()
+        self.folders: set[str] = set()
         self.get = index.get
         self.key_at = index.key_at
         self.keys_named = index.keys_named
@@ -289,3 +293,7 @@ class _Watched:
     def files_ending(self, suffix: str) -> Collection[str]:
         self.tails.add(suffix.rpartition("/")[2])
         return self._index.files_ending(suffix)
+
+    def files_in(self, folder: str) -> Collection[str]:
+        self.folders.add(folder)
+        return self._index.files_in(folder)

@@ -10,6 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Generator, Iterable
 
 from mnemolens.codegraph.index import CodeIndex
+from mnemolens.codegraph.languages.go import GO
+from mnemolens.codegraph.languages.gomod import GO_MOD
 from mnemolens.core.symbols import CLASS_KINDS, FileSymbols
 from mnemolens.engine.graph_rows import Resolution
 
@@ -23,6 +25,7 @@ class Uses:
         self._of: dict[str, Resolution] = {}
         self._by_file: dict[str, set[str]] = defaultdict(set)
         self._by_tail: dict[str, set[str]] = defaultdict(set)
+        self._by_folder: dict[str, set[str]] = defaultdict(set)
         self._named: Counter[str] = Counter()
         self._words: dict[str, tuple[FileSymbols, frozenset[str], frozenset[str]]] = {}
 
@@ -30,7 +33,7 @@ class Uses:
         """Notes what a file's resolution looked at, in place of what it did before; None forgets the file."""
         old = self._of.pop(file, None)
         if old is not None:
-            for table, keys in ((self._by_file, old.files), (self._by_tail, old.tails)):
+            for table, keys in self._tables(old):
                 for key in keys:
                     table[key].discard(file)
                     if not table[key]:
@@ -40,10 +43,16 @@ class Uses:
             return
         # The relations are kept elsewhere.
         self._of[file] = found._replace(rels=())
-        for key in found.files:
-            self._by_file[key].add(file)
-        for key in found.tails:
-            self._by_tail[key].add(file)
+        for table, keys in self._tables(found):
+            for key in keys:
+                table[key].add(file)
+
+    def _tables(self, found: Resolution) -> Iterable[tuple[dict[str, set[str]], frozenset[str]]]:
+        return (
+            (self._by_file, found.files),
+            (self._by_tail, found.tails),
+            (self._by_folder, found.folders),
+        )
 
     def affected(
         self, index: CodeIndex, file: str, before: FileSymbols | None, after: FileSymbols | None
@@ -57,7 +66,8 @@ class Uses:
         yield
         users = self._by_file.get(file, set())
         if before is None or after is None:
-            affected |= users | self._by_tail.get(file.rpartition("/")[2], set())
+            folder, _, tail = file.rpartition("/")
+            affected |= users | self._by_tail.get(tail, set()) | self._by_folder.get(folder, set())
             return affected
         names = yield from _visible_changes(before, after)
         if names is None:
@@ -106,7 +116,7 @@ class Uses:
 
 def _visible_changes(before: FileSymbols, after: FileSymbols) -> Generator[None, None, frozenset[str] | None]:
     """Names whose meaning in a file may have changed as others see it; None where that may be any name."""
-    if any(told(before) != told(after) for told in (_language, _bases, _stars)):
+    if any(told(before) != told(after) for told in (_language, _package, _bases, _stars)):
         return None
     yield
     old = _seen(before)
@@ -130,6 +140,13 @@ def _keys_by_name(symbols: FileSymbols | None) -> dict[str, list[tuple[str, int,
 
 def _language(symbols: FileSymbols) -> str:
     return symbols.language
+
+
+def _package(symbols: FileSymbols) -> list[str]:
+    """What a Go file's package clause says, or the module's name of a `go.mod`."""
+    if symbols.language not in {GO.name, GO_MOD.name}:
+        return []
+    return [item.alias for item in symbols.imports if item.exported and not item.module]
 
 
 def _bases(symbols: FileSymbols) -> dict[tuple[str, int], tuple[str, ...]]:
