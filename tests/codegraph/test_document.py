@@ -443,3 +443,24 @@ def test_a_struct_in_a_typedef_stays_while_something_above_is_typed():
 def test_a_name_behind_its_body_and_a_name_in_that_body_are_both_found(line, column, name):
     document = Document(TYPEDEF, language_named("c"))
     assert document.symbols.symbols[document.name_at(Position(line, column))].name == name
+
+
+def test_symbols_that_are_known_already_are_the_same_objects():
+    known = extract(SOURCE.encode(), PYTHON)
+    document = Document(SOURCE.replace("limit = 3", "limit = 4"), PYTHON, symbols=known)
+    assert document.symbols == extract(str(document.text).encode(), PYTHON)
+    same = [one is other for one, other in zip(known.symbols, document.symbols.symbols, strict=True)]
+    assert same.count(False) == 1  # the class, whose text changed
+    assert known.symbols[same.index(False)].qualname == "Cart"
+
+
+def test_a_document_that_was_let_go_can_still_be_read():
+    many = "".join(f"class C{n}:\n    def pay(self):\n        return {n}\n" for n in range(600))
+    document = Document(many, PYTHON)
+    for _ in document.letting_go():
+        pass
+    document.apply([TextChange("y = 1\n", (0, 0), (0, 0))])
+    while not document.parse_slice():
+        pass
+    assert document.symbols == extract(b"y = 1\n" + many.encode(), PYTHON)
+    assert list(Document("", None).letting_go()) == []

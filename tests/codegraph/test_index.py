@@ -69,6 +69,10 @@ SOURCES = [
     "class Shop:\n    def close(self): pass\n",
     "from m import charge as c\nif x:\n    def f(): pass\nelse:\n    def f(): c()\n",
     SHOP.replace("return a", "return b"),
+    "def first(): pass\n" + SHOP,
+    SHOP.replace("    def close", "    def open(self): pass\n    def close"),
+    SHOP + "def charge(a): return 2\n",
+    "def charge(a): return 2\n" + SHOP,
 ]
 
 

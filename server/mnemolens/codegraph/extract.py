@@ -96,6 +96,10 @@ class Edge(NamedTuple):
 _Place = tuple[str, int, int, SymbolKind, str | None]
 """A symbol's qualname, ordinal, parent, kind and documentation: what its own text does not say."""
 
+Twins = Mapping[tuple[str, int], Symbol]
+"""Symbols that were known before, by qualname and ordinal: what is equal had better be the same object."""
+NO_TWINS: Twins = {}
+
 _Start = tuple[int, int, int, int]
 """Row and column at which a definition's own node starts, and at which the whole definition does."""
 
@@ -144,8 +148,8 @@ class Unit:
         self._calls: list[Call] | None = None
         self._caller = -1
 
-    def symbol_at(self, place: _Place) -> Symbol:
-        """The symbol in this place; the same object as long as the place is the same."""
+    def symbol_at(self, place: _Place, twins: Twins) -> Symbol:
+        """The symbol in this place, or its twin; the same object as long as the place is the same."""
         if self._symbol is None or self._place != place:
             qualname, ordinal, parent, kind, docstring = self._place = place
             self._symbol = Symbol(
@@ -162,6 +166,9 @@ class Unit:
                 body_hash=self.body_hash,
                 token_count=self.token_count,
             )
+            twin = twins.get((qualname, ordinal))
+            if twin is not None and twin == self._symbol:
+                self._symbol = twin
         return self._symbol
 
     def ranges_at(self, start: _Start) -> SymbolRange:
@@ -641,8 +648,17 @@ def finish(steps: Generator[None, None, _Result]) -> _Result:
             return result
 
 
-def assembling(root: Unit, language: Language, *, partial: bool) -> Generator[None, None, FileSymbols]:
-    """As `assemble`, as a generator that can be left at any of its steps."""
+def assembling(
+    root: Unit, language: Language, *, partial: bool, twins: Twins = NO_TWINS
+) -> Generator[None, None, FileSymbols]:
+    """As `assemble`, as a generator that can be left at any of its steps.
+
+    Args:
+        root: the unit of the whole file.
+        language: its language.
+        partial: whether the text has a syntax error.
+        twins: they stand in the places of symbols that are equal.
+    """
     symbols: list[Symbol] = []
     ranges: list[SymbolRange] = []
     bound: list[frozenset[str]] = []
@@ -668,7 +684,9 @@ def assembling(root: Unit, language: Language, *, partial: bool) -> Generator[No
         if methods and (in_class or edge.prefix):
             kind = _AS_MEMBERS.get(kind, kind)
         index = len(symbols)
-        symbols.append(unit.symbol_at((qualname, ordinal, parent, kind, unit.docstring or edge.docstring)))
+        symbols.append(
+            unit.symbol_at((qualname, ordinal, parent, kind, unit.docstring or edge.docstring), twins)
+        )
         down, right = edge.start
         outer_down, outer_right = edge.outer
         own_row, own_column = row + down, right if down else column + right

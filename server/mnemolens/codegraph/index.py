@@ -5,7 +5,7 @@ the same objects as before (an open document's) costs what changed. Resolving na
 """
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
@@ -118,7 +118,7 @@ class CodeIndex:
             changed = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a is not b and a != b]
             self._replace(file, [before[i] for i in changed], [(i, after[i]) for i in changed])
         else:
-            self._replace(file, before, enumerate(after))
+            self._replace_middle(file, before, after)
         if old is None or old.calls != symbols.calls or old.imports != symbols.imports:
             self._set_used(file, _used_names(symbols))
 
@@ -150,6 +150,16 @@ class CodeIndex:
             self._by_name.add(symbol.name, key)
             self._by_body.add(symbol.body_hash, key)
             self._by_full.add(symbol.full_hash, key)
+
+    def _replace_middle(self, file: str, before: Sequence[Symbol], after: Sequence[Symbol]) -> None:
+        """`_replace`, where symbols came or went: what is above stays, what is below has another place."""
+        above = _alike(before, after)
+        below = _alike(reversed(before[above:]), reversed(after[above:]))
+        end = len(after) - below
+        self._replace(file, before[above : len(before) - below], enumerate(after[above:end], above))
+        for index in range(end, len(after)):
+            symbol = after[index]
+            self._at[SymbolKey(file, symbol.qualname, symbol.ordinal)] = index
 
     def _set_used(self, file: str, names: frozenset[str]) -> None:
         old = self._used.get(file, frozenset())
@@ -236,6 +246,20 @@ class CodeIndex:
         if found is None and (symbols := self._files.get(file)) is not None:
             found = self._views[file] = _view(symbols)
         return found
+
+
+def _alike(before: Iterable[Symbol], after: Iterable[Symbol]) -> int:
+    """How many symbols the index knows the same of, from the first ones on."""
+    count = 0
+    for old, new in zip(before, after, strict=False):
+        if old is not new and _known_of(old) != _known_of(new):
+            break
+        count += 1
+    return count
+
+
+def _known_of(symbol: Symbol) -> tuple[object, ...]:
+    return symbol.qualname, symbol.ordinal, symbol.name, symbol.body_hash, symbol.full_hash
 
 
 def _tails(file: str) -> set[str]:

@@ -7,7 +7,7 @@ beside them (`FileSymbols.ranges`), so that text moving down a line leaves the s
 import marshal
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from sys import intern
 from typing import Final, Literal, NamedTuple, Self, overload
@@ -290,6 +290,24 @@ class FileSymbols:
     module_names: frozenset[str] = frozenset()
     partial: bool = False
     ranges: Sequence[SymbolRange] = field(default=(), compare=False)
+
+
+def apart(before: Sequence[Symbol], after: Sequence[Symbol]) -> tuple[Sequence[Symbol], Sequence[Symbol]]:
+    """What of two states of a file may differ: both without the same objects at their beginning and end."""
+    most = min(len(before), len(after))
+    above = next((at for at in range(most) if before[at] is not after[at]), most)
+    below = next((at for at in range(most - above) if before[-1 - at] is not after[-1 - at]), most - above)
+    return before[above : len(before) - below], after[above : len(after) - below]
+
+
+def shared(after: FileSymbols, before: FileSymbols) -> FileSymbols:
+    """`after`, with the symbols of `before` that are equal: to compare the same objects costs nothing."""
+    known = {(one.qualname, one.ordinal): one for one in before.symbols}
+    twins = (known.get((one.qualname, one.ordinal)) for one in after.symbols)
+    symbols = tuple(
+        one if twin is None or twin != one else twin for one, twin in zip(after.symbols, twins, strict=True)
+    )
+    return replace(after, symbols=symbols)
 
 
 Confidence = Literal["scope", "import", "self", "super", "class", "name"]

@@ -71,9 +71,10 @@ class OpenDocuments:
         found.touched_at = now
         return found.document
 
-    def close(self, file: str) -> None:
-        """Forgets the document."""
-        self._open.pop(file, None)
+    def close(self, file: str) -> Document | None:
+        """Forgets the document; returns it, if it was open."""
+        found = self._open.pop(file, None)
+        return None if found is None else found.document
 
     def settle(self, file: str) -> None:
         """The text was saved, or has been quiet."""

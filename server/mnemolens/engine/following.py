@@ -29,7 +29,7 @@ from mnemolens.codegraph.track import (
     track,
 )
 from mnemolens.core.memories import Anchor, CodeState
-from mnemolens.core.symbols import FileSymbols, SymbolKey
+from mnemolens.core.symbols import FileSymbols, SymbolKey, apart
 from mnemolens.engine.code import Code
 from mnemolens.engine.offload import Slices
 
@@ -338,15 +338,16 @@ class _Burst:
             if old is new or old == new:
                 continue
             self.files[file] = old
-            texts = {(s.qualname, s.ordinal): s.full_hash for s in old.symbols} if old is not None else {}
+            gone, come = apart(() if old is None else old.symbols, () if new is None else new.symbols)
+            texts = {(s.qualname, s.ordinal): s.full_hash for s in gone}
             if old is None and new is not None:
                 self.appeared.add(SymbolKey(file, ""))
-            now = {(s.qualname, s.ordinal): s.full_hash for s in new.symbols} if new is not None else {}
-            gone = (one for one in texts.items() if now.get(one[0]) != one[1])
-            self.departed += [(SymbolKey(file, *name), text) for name, text in gone]
+            now = {(s.qualname, s.ordinal): s.full_hash for s in come}
+            left = (one for one in texts.items() if now.get(one[0]) != one[1])
+            self.departed += [(SymbolKey(file, *name), text) for name, text in left]
             if new is None:
                 self.departed.append((SymbolKey(file, ""), ""))
-            for symbol in new.symbols if new is not None else ():
+            for symbol in come:
                 if texts.get((symbol.qualname, symbol.ordinal)) != symbol.full_hash:
                     self.appeared.add(SymbolKey(file, symbol.qualname, symbol.ordinal))
 

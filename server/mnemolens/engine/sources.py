@@ -16,7 +16,7 @@ from mnemolens.codegraph.extract import EXTRACTOR_VERSION
 from mnemolens.codegraph.resolve import resolve
 from mnemolens.core.clock import Clock
 from mnemolens.core.settings import Settings
-from mnemolens.core.symbols import FileSymbols, Position, Range, Symbol, SymbolKey
+from mnemolens.core.symbols import FileSymbols, Position, Range, Symbol, SymbolKey, apart, shared
 from mnemolens.core.text import TextChange
 from mnemolens.core.views import IndexReport, Progress
 from mnemolens.engine.code import Code
@@ -105,10 +105,13 @@ class Sources:
 
     async def close_document(self, file: str) -> None:
         """The editor let go of the file: what is on disk counts again."""
-        self._documents.close(file)
+        closed = self._documents.close(file)
         async with self._following:
             refreshed = await self.indexer.refresh([file], anew=True)
             await self._replace_slowly({file: dict(refreshed.changed).get(file)})
+        slices = Slices()
+        for _ in closed.letting_go() if closed is not None else ():
+            await slices.pause()
 
     @property
     def is_parsing(self) -> bool:
@@ -343,6 +346,7 @@ class Sources:
     async def _replace_slowly(self, files: Mapping[str, FileSymbols | None]) -> None:
         """`_replace`, in slices; what is put meanwhile by others is newer and stays. Derives the memories."""
         before = {file: self._code.index.get(file) for file in files}
+        files = await asyncio.to_thread(_sharing, files, before)
         touched: set[str] = set()
         put: dict[str, FileSymbols | None] = {}
         slices = Slices()
@@ -377,9 +381,10 @@ class Sources:
             there = before or after
             names = {symbol.name for symbol in there.symbols} if there is not None else set()
             return self._links.memories_touched(file, names | names_of_file(file), hashes)
-        old = {(s.qualname, s.ordinal): s for s in before.symbols}
-        new = {(s.qualname, s.ordinal): s for s in after.symbols}
-        keys = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
+        were, are = apart(before.symbols, after.symbols)
+        old = {(s.qualname, s.ordinal): s for s in were}
+        new = {(s.qualname, s.ordinal): s for s in are}
+        keys = [key for key in old.keys() | new.keys() if _differ(old.get(key), new.get(key))]
         gone, come = ([of[key] for key in keys if key in of] for of in (old, new))
         names = {name for name, *_ in {*map(_identity, gone)} ^ {*map(_identity, come)}}
         changed = Changed({SymbolKey(file, *key) for key in keys}, _hashes(come))
@@ -387,9 +392,23 @@ class Sources:
         return self._links.memories_touched(file, names, hashes, changed if partly else None)
 
 
+def _sharing(
+    files: Mapping[str, FileSymbols | None], before: Mapping[str, FileSymbols | None]
+) -> Mapping[str, FileSymbols | None]:
+    """The files, with what they held before where that is equal; of many symbols it is for a thread."""
+    return {
+        file: now if now is None or (old := before[file]) is None else shared(now, old)
+        for file, now in files.items()
+    }
+
+
 def _identity(symbol: Symbol) -> tuple[str, str, int, str]:
     """What a text that names the symbol may mean it by."""
     return symbol.name, symbol.qualname, symbol.ordinal, symbol.kind
+
+
+def _differ(before: Symbol | None, after: Symbol | None) -> bool:
+    return before is not after and before != after  # most are the same object, and to compare is dear
 
 
 def _hashes(symbols: Iterable[Symbol]) -> set[str]:
