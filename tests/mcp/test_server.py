@@ -208,7 +208,7 @@ def test_a_client_that_asks_is_told_how_far_the_code_is_read(project):
     async def work(agent, _started):
         await agent.ask("list")
         for number in range(150):
-            (project / f"part{number}.py").write_text("def f(x):\n    return x\n\n\n" * 30)
+            (project / f"part{number}.py").write_text(f"def f(x):\n    return {number}\n\n\n" * 30)
         await asyncio.sleep(LOOK_SECONDS + 0.2)  # until then files are taken to be as they were
         told = []
 
