@@ -55,6 +55,18 @@ CASES = {
         "fun f() {\n  g(\n    suspend = true\n  )\n}\nfun g(suspend: Boolean) {}\n",
         ["function f 1", "function g 6"],
     ),
+    "types of one line": (
+        "interface I { fun m() }\nclass B : I { override fun m() {} }\nfun f() {}\n",
+        ["interface I 1", "method_sig I.m 1", "class B 2", "method B.m 2", "function f 3"],
+    ),
+    "a data class of one line": (
+        "data class D(val x: Int) { fun m() = x }\n",
+        ["class D 1", "method D.m 1"],
+    ),
+    "an enum of one line": (
+        "enum class E { A, B; fun m() = 1 }\nobject O { val x = 1 }\n",
+        ["enum E 1", "method E.m 1", "class O 2"],
+    ),
     "a variable named by": ("fun f() {\n  az.write(1)\n  by.write(2)\n}\n", ["function f 1"]),
 }  # fmt: skip
 
@@ -105,7 +117,7 @@ def test_calls_keep_the_names_that_are_written():
     assert {(call.receiver, call.name) for call in symbols.calls} == {("", "g"), ("", "open")}
 
 
-@pytest.mark.parametrize("name", [*CASES][:3])
+@pytest.mark.parametrize("name", [*[*CASES][:3], "types of one line"])
 def test_typed_one_character_at_a_time_it_is_the_same(name):
     text = CASES[name][0]
     document = Document("", KOTLIN)

@@ -5,6 +5,8 @@
 - Modifiers that are no names, and `by`, can still be ones (`final = true`, `suspend { … }`): they become
   other words.
 - Modifiers of a primary constructor on a line of its own become white space.
+- A member needs a line's end behind it, or a semicolon: `class A { fun f() }` gets one, in place of its last
+  blank.
 - A backtick without another one on its line, `#` and a stray backslash become `@`: in a broken text,
   characters that the grammar's lexer does not know can make its recovery take all memory.
 """
@@ -39,6 +41,13 @@ _GAPS = re.compile(
     % {b"names": _NAMES, b"words": _WORDS, b"modifiers": _MODIFIERS},
     re.MULTILINE | re.VERBOSE,
 )
+_ONE_LINE = re.compile(  # atomic and possessive: a long line is not to be tried over and over
+    rb"""
+    ^[ \t]*+(?>(?:\w++[ \t]++)*?(?:class|interface|object)\b)[^{\r\n]*+
+    \{[^\r\n]*[^\s{;](?P<end>[ \t])\}[ \t]*+\r?$
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
 
 
 def mended(source: bytes) -> bytes:
@@ -46,6 +55,7 @@ def mended(source: bytes) -> bytes:
     if b"`" in source or b"#" in source or b"\\" in source:
         source = _UNKNOWN.sub(lambda found: b"@" if found["unknown"] else found[0], source)
     changes = [(found.lastgroup or "", found.span(found.lastgroup or 0)) for found in _GAPS.finditer(source)]
+    changes += [("end", found.span("end")) for found in _ONE_LINE.finditer(source)]
     if not changes:
         return source
     result = bytearray(source)
@@ -55,7 +65,7 @@ def mended(source: bytes) -> bytes:
         elif gap == "constructor":
             result[start:end] = source[start:end].translate(_BLANK)
         else:
-            result[start : start + 1] = b"_"
+            result[start : start + 1] = b";" if gap == "end" else b"_"
     return bytes(result)
 
 
