@@ -915,3 +915,10 @@ def test_which_function_of_one_name_a_call_outside_every_function_means_is_not_k
     index, *_ = read(BLOCKS.format(one="make()", two="make()$0"), "main.ts")
     assert callers_of(index, key("main.ts::make")) == []
     assert calls_of(index, key("main.ts")) == []
+
+
+def test_which_function_of_one_name_the_function_around_them_calls_is_not_known():
+    blocks = "function f() {}\n  } else {\n    function f() {}\n    f();$0"
+    source = "function g(x) {\n  if (x) {\n    " + blocks + "\n  }\n}\n"
+    index, *_ = read(source, "main.ts")
+    assert calls_of(index, key("main.ts::g")) == []

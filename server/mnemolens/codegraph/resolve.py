@@ -443,8 +443,8 @@ class _Resolver:
         functions = [i for i in self.view.members[scope][name] if symbols.symbols[i].kind == "function"]
         if len(functions) < 2:
             return self.pick(scope, name, "scope")
-        if self.start is None:
-            return None
+        if self.start is None or (scope >= 0 and self.start <= symbols.ranges[scope].definition.start):
+            return None  # of a call in the scope itself only that is known
         starts = [symbols.ranges[i].definition.start for i in functions]
         before = [start for start in starts if start <= self.start] or starts[:1]
         if any(start.column < before[-1].column for start in before):
