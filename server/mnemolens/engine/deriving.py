@@ -134,6 +134,12 @@ class Deriving:
         last = self.last.get(anchor.id)
         return anchor.birth.state if last is None or last.key in anchor.refused else last
 
+    def known_files(self, anchor: Anchor) -> set[str]:
+        """The files in which the anchor's code was ever seen; where it may be now is another matter."""
+        last = self.last.get(anchor.id)
+        states = (anchor.birth.state, *anchor.aliases, *((last,) if last is not None else ()))
+        return {state.key.file for state in states}
+
     def take_places(self) -> dict[str, CodeState]:
         """{anchor id: where it was seen, and how}, of those where this is another since the last call."""
         places, self._places_to_keep = self._places_to_keep, {}
@@ -189,11 +195,9 @@ class Deriving:
 
     def _is_half_written(self, anchor: Anchor) -> bool:
         """Whether a file that is known to hold the code can't be judged now: it has a syntax error."""
-        files = {state.key.file for state in (anchor.birth.state, *anchor.aliases)}
-        last = self.last.get(anchor.id)
         return any(
             self._code.kind(SymbolKey(file, "")) is not None and not self._code.settled(file)
-            for file in (files | {last.key.file} if last is not None else files)
+            for file in self.known_files(anchor)
         )
 
     def _copies(

@@ -310,6 +310,7 @@ class Links:
                     and placement is not None
                     and placement.at is None
                     and placement.in_scope
+                    and file in self.deriving.known_files(anchor)
                 ):
                     found.add(memory_id)
         return found
