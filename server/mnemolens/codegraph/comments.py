@@ -65,9 +65,10 @@ class Reading:
 
     Attributes:
         source: the text; the parser gets `parsed` until `done`.
+        stuck: the parser will come to no end.
     """
 
-    __slots__ = ("_furthest", "_now", "_waits", "source")
+    __slots__ = ("_furthest", "_now", "_waits", "source", "stuck")
 
     CHUNK = 4096
 
@@ -76,6 +77,7 @@ class Reading:
 
     def __init__(self, source: bytes, parsed: bytes) -> None:
         self.source = source
+        self.stuck = False
         self._now = parsed
         self._furthest = 0
         self._waits = 0
@@ -94,7 +96,8 @@ class Reading:
         self._waits += 1
         size = len(self._now)
         # At the end of a sound text the tree is balanced: that takes a fiftieth of a wait a byte.
-        return self._waits > self.PATIENCE + (size // 10 if offset >= size - 64 else 0)
+        self.stuck = self._waits > self.PATIENCE + (size // 10 if offset >= size - 64 else 0)
+        return self.stuck
 
     def done(self) -> None:
         """The parse is over."""

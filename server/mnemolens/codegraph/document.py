@@ -74,7 +74,6 @@ class Document:
         self._tree: Tree | None = None
         self._odd = False  # the parsed text had lone carriage returns
         self._comments = language.line_comments if language else None
-        self._stuck = False  # the parser would come to no end
         self._long_comments = True  # there may be long comments: the text is to be looked through
         self._told: bytes | None = None  # the text as the parser knows it, where that is another
         self._slow = len(self.text) > LARGE_BYTES
@@ -307,7 +306,7 @@ class Document:
             try:
                 tree = self._parse(reading)
             except ValueError:  # the time was up: the next call goes on from there
-                if self._stuck:
+                if reading.stuck:
                     self._parser.reset()
                     return self.language.no_tree
                 yield
@@ -318,11 +317,9 @@ class Document:
 
     def _parse(self, read: Reading) -> Tree:
         assert self._parser is not None
-        self._stuck = False
 
         def halt(offset: int, _has_error: bool) -> bool:  # noqa: FBT001  (tree-sitter calls it so)
-            self._stuck = read.is_stuck(offset)
-            return self._stuck or self._clock() > self._deadline
+            return read.is_stuck(offset) or self._clock() > self._deadline
 
         # Never from a tree with an error in it: what the parser makes of that may be another tree.
         base = self._good_tree

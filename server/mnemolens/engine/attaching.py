@@ -4,7 +4,7 @@ Nothing here has a side effect; carrying a plan out is `journaling.py`'s. Owns t
 when (CONTRACT §4) for all that is not in a memory itself, which is `writing.py`'s.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from mnemolens.core.errors import InvalidArgument, NotFound
@@ -60,9 +60,8 @@ class Attaching:
         """
         self._show.known(memory_id)
         events: list[EventData] = []
-        for anchor in self._anchors(memory_id, anchor_id):
-            placement = self._links.placements_of(memory_id).get(anchor.id)
-            birth = self._code.birth(placement.at) if placement and placement.at else None
+        for anchor, at in self._placed(memory_id, anchor_id):
+            birth = self._code.birth(at)
             if birth is not None:
                 if birth.state.key not in _known_places(anchor):
                     alias = AnchorAlias.of(anchor.id, birth.state, self._author.name)
@@ -80,10 +79,8 @@ class Attaching:
         """
         self._show.known(memory_id)
         events: list[EventData] = []
-        for anchor in self._anchors(memory_id, anchor_id):
-            placement = self._links.placements_of(memory_id).get(anchor.id)
-            at = placement.at if placement is not None else None
-            birth = self._code.birth(at) if at is not None and at != anchor.birth.state.key else None
+        for anchor, at in self._placed(memory_id, anchor_id):
+            birth = self._code.birth(at) if at != anchor.birth.state.key else None
             if birth is not None:
                 events.append(AnchorUnalias.of(anchor.id, birth.state, self._author.name))
         if not events:
@@ -230,6 +227,14 @@ class Attaching:
         if not found:
             raise InvalidArgument("anchorId", f"memory {memory_id!r} has no anchor {anchor_id!r}")
         return found
+
+    def _placed(self, memory_id: str, anchor_id: str | None) -> Iterator[tuple[Anchor, SymbolKey]]:
+        """Those of the anchors that are on code now, with where that is."""
+        placements = self._links.placements_of(memory_id)
+        for anchor in self._anchors(memory_id, anchor_id):
+            placement = placements.get(anchor.id)
+            if placement is not None and placement.at is not None:
+                yield anchor, placement.at
 
     def _worst(self, memory_id: str, anchors: Sequence[Anchor]) -> Anchor | None:
         """The explicit anchor that is off its code, else the first explicit one."""

@@ -297,20 +297,24 @@ class Language:
         parsed, parser = self.mended(shortened(source, self.line_comments)), self.parser()
         if parsed is source and self.always_ends:
             return parser.parse(source)
-        reading = Reading(source, parsed)
+        tree = self.parse_watched(Reading(source, parsed))
+        if parsed is not source or tree is self.no_tree:
+            return tree
+        # The same tree over the bytes themselves, which nodes read their text from several times as quickly.
+        return parser.parse(source) if tree.root_node.has_error else parser.parse(source, tree)
+
+    def parse_watched(self, reading: Reading) -> tree_sitter.Tree:
+        """The tree of what is read, other threads running meanwhile; of no text where the parser is stuck."""
 
         def halt(offset: int, _has_error: bool) -> bool:  # noqa: FBT001  (tree-sitter calls it so)
             return reading.is_stuck(offset)
 
         try:
-            tree = parser.parse(reading, progress_callback=halt)
+            tree = self.parser().parse(reading, progress_callback=halt)
         except ValueError:
             return self.no_tree
         reading.done()
-        if parsed is not source:
-            return tree
-        # The same tree over the bytes themselves, which nodes read their text from several times as quickly.
-        return parser.parse(source) if tree.root_node.has_error else parser.parse(source, tree)
+        return tree
 
     @cached_property
     def no_tree(self) -> tree_sitter.Tree:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from tree_sitter import Query, QueryCursor, Tree
+from tree_sitter import Query, QueryCursor
 
 from mnemolens.codegraph.comments import Reading, shortened
 from mnemolens.codegraph.extract import extract, parseable
@@ -221,22 +221,10 @@ def _query(language: Language) -> Query:
     return Query(language.ts, " ".join(f"({name}) @comment" for name in names))
 
 
-def _parse(data: bytes, language: Language) -> Tree:
-    reading = Reading(data, data)
-
-    def halt(offset: int, _has_error: bool) -> bool:  # noqa: FBT001  (tree-sitter calls it so)
-        return reading.is_stuck(offset)  # the call itself lets other threads run, too
-
-    try:
-        return language.parser().parse(reading, progress_callback=halt)
-    except ValueError:
-        return language.no_tree
-
-
 def _comments(data: bytes, language: Language) -> list[_Comment]:
     """All comments in the text, in its order."""
     parsed = shortened(data, language.line_comments)
-    tree = _parse(language.mended(parsed), language)
+    tree = language.parse_watched(Reading(data, language.mended(parsed)))
     nodes = QueryCursor(_query(language)).captures(tree.root_node).get("comment", ())
     found = [
         _Comment(node.start_byte, node.end_byte, Position(*node.start_point), Position(*node.end_point))
