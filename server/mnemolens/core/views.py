@@ -140,6 +140,8 @@ class MemoryView(NamedTuple):
     @property
     def successors(self) -> frozenset[str]:
         """The memories that supersede it."""
+        if not self.relations:
+            return frozenset()
         return frozenset(one.memory_id for one in self.relations if one.kind == "superseded by")
 
 

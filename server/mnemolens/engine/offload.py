@@ -8,7 +8,7 @@ end of the process. Owns how long a slice is, too.
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Protocol, TypeVar
@@ -58,6 +58,28 @@ class Slices:
         while loop in _had_a_slice:  # noqa: ASYNC110 - whoever comes first in the next round
             await asyncio.sleep(PAUSE_SECONDS)
         self._end = time.perf_counter() + self._seconds
+
+
+def at_once(steps: Generator[None, None, _T]) -> _T:
+    """Goes all steps without a pause, and answers what they come to."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            answer: _T = end.value
+            return answer
+
+
+async def in_slices(steps: Generator[None, None, _T]) -> _T:
+    """Goes all steps in slices that let other requests in between, and answers what they come to."""
+    slices = Slices()
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            answer: _T = end.value
+            return answer
+        await slices.pause()
 
 
 class Abandoned(Exception):

@@ -5,17 +5,18 @@ truth are `ranking`'s, places are `links.py`'s. Reading never writes: whoever as
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from heapq import heappush, heappushpop
-from typing import Literal
+from itertools import islice
+from typing import Literal, NamedTuple
 
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import Layer, Memory
 from mnemolens.core.settings import Settings
 from mnemolens.core.symbols import SymbolKey
 from mnemolens.core.views import (
+    MemoryView,
     PlaceView,
     RankedMemory,
     RecallStats,
@@ -27,6 +28,7 @@ from mnemolens.engine.activation import Lit
 from mnemolens.engine.code import Code
 from mnemolens.engine.focus import Focus, code
 from mnemolens.engine.links import Links
+from mnemolens.engine.offload import at_once, in_slices
 from mnemolens.engine.requests import RecallRequest
 from mnemolens.engine.searching import Searching
 from mnemolens.engine.sessions import is_expired
@@ -46,11 +48,15 @@ _MOST_FOUND = 2_000
 """Memories found by words that are looked at."""
 _ENOUGH = 300
 """Of these, that are ranked whatever the others may be: they fill any budget."""
+_CHUNK = 256
+"""Memories that are ranked in one go: about 1 ms."""
+_MOST_OF_A_LAYER = 500
+_MOST_HELD = 6_000
+"""Where all memories are ranked: so many of each layer may be told, so many are kept on the way."""
 _VISITED = "near where you were before"
 
 
-@dataclass(frozen=True, slots=True)
-class _Reason:
+class _Reason(NamedTuple):
     """Why a memory is considered: how near it is, how relevant, and that in words.
 
     Attributes:
@@ -65,6 +71,30 @@ class _Reason:
     only_together: bool = False
     found: Literal["", "words", "meaning"] = ""
     like: tuple[str, ...] = ()
+
+
+_ANY = _Reason(_FOUND, 1.0, ())
+"""Why a memory is considered where nothing is asked for."""
+
+
+class _Ranked(NamedTuple):
+    """A memory with its rank; sorts into the order in which memories are told.
+
+    Attributes:
+        behind: the rank, negative.
+    """
+
+    tier: int
+    behind: float
+    memory_id: str
+    view: MemoryView
+    believed: float
+    reason: _Reason
+
+    @property
+    def score(self) -> float:
+        """The rank."""
+        return -self.behind
 
 
 class Recall:
@@ -89,9 +119,8 @@ class Recall:
         self._show = show
         self._focus = focus
         self._topics = topics
-        self._present: dict[str, None] | None = (
-            None  # what is neither forgotten nor gone, once it was asked for
-        )
+        self._counted = False  # whether the next two are complete: once it was asked for
+        self._present: set[str] = set()  # what is neither forgotten nor gone
         self._ends: dict[str, datetime] = {}  # of what expires
 
     def matching(self, query: str) -> set[str]:
@@ -99,10 +128,7 @@ class Recall:
         return {hit.memory_id for hit in self._searching.find(read_query(query), loose=True)}
 
     def recall(
-        self,
-        request: RecallRequest,
-        now: datetime,
-        meaning: Mapping[str, float] | None = None,
+        self, request: RecallRequest, now: datetime, meaning: Mapping[str, float] | None = None
     ) -> RecallView:
         """The memories to bring to mind, best first: on the place asked for, around it, then by the words.
 
@@ -117,6 +143,17 @@ class Recall:
         Raises:
             InvalidArgument: a limit, budget or layer that is none; names the field.
         """
+        return at_once(self._recalling(request, now, meaning or {}))
+
+    async def recall_slowly(
+        self, request: RecallRequest, now: datetime, meaning: Mapping[str, float] | None = None
+    ) -> RecallView:
+        """`recall`, in slices that let other requests in between."""
+        return await in_slices(self._recalling(request, now, meaning or {}))
+
+    def _recalling(
+        self, request: RecallRequest, now: datetime, meaning: Mapping[str, float]
+    ) -> Generator[None, None, RecallView]:
         begun = time.perf_counter()
         key = self._code.target(request.file, request.position) if request.file is not None else None
         settings = self._settings().memory
@@ -124,82 +161,96 @@ class Recall:
         _check(token_budget, request.limit, request.layers)
         query = read_query(request.query or "")
         accepts = self._accepting(query, request, now)
-        reasons = self._reasons(query, key, meaning or {}, accepts)
-        held = self._searching.holding_which(query)
-        ranked: list[tuple[int, RankedMemory]] = []
+        considered = self._considered(query, key, meaning, accepts)
+        most = max(_MOST_OF_A_LAYER, request.limit)
+        ranked: list[_Ranked] = []
+        found = 0
         best: list[float] = []  # a heap of as many scores as are asked for
-        for memory_id, reason in sorted(reasons.items(), key=lambda item: (item[1].tier, -item[1].relevance)):
-            memory = self._state.memory(memory_id)
-            if memory is None or not accepts(memory_id):
-                continue
-            if len(ranked) >= _ENOUGH and len(best) == request.limit and best[0] >= reason.relevance:
+        while chunk := list(islice(considered, _CHUNK)):
+            least = chunk[0][1].relevance
+            if found >= _ENOUGH and len(best) == request.limit and best[0] >= least:
                 break  # nothing is ranked above its relevance
-            found = self._rank(memory, reason, now, query, held)
-            if found.view.weight < settings.decay.min_weight or (
-                request.layers and found.view.layer not in request.layers
-            ):
-                continue
-            ranked.append((reason.tier, found))
-            if reason.tier == _FOUND:
-                (heappush if len(best) < request.limit else heappushpop)(best, found.score)
-        ranked.sort(key=lambda item: (item[0], -item[1].score, item[1].view.memory.id))
-        ordered = after_successors(
-            (found for _, found in ranked), lambda one: one.view.memory.id, lambda one: one.view.successors
-        )
+            for one in self._rank(chunk, accepts, now):
+                if one.view.weight < settings.decay.min_weight or (
+                    request.layers and one.view.layer not in request.layers
+                ):
+                    continue
+                ranked.append(one)
+                found += 1
+                if one.reason.tier == _FOUND:
+                    (heappush if len(best) < request.limit else heappushpop)(best, one.score)
+            if len(ranked) > _MOST_HELD:
+                ranked = _best_of_layers(ranked, most)
+            yield
+        ranked.sort()
+        ordered = after_successors(ranked, lambda one: one.memory_id, lambda one: one.view.successors)
         shares = Shares.from_settings(self._settings())
-        kept = tuple(_packed(ordered, token_budget, shares)[: request.limit])
+        held = self._searching.holding_which(query)
+        kept = tuple(
+            self._told(one, query, held) for one in _packed(ordered, token_budget, shares)[: request.limit]
+        )
+        total = yield from self._counting(now)
         if key is not None:
             self._focus.visit(key)
-        return RecallView(
-            kept,
-            _stats(
-                (request.query or "").strip(), self._count(now), kept, (time.perf_counter() - begun) * 1000
-            ),
-        )
+        taken = (time.perf_counter() - begun) * 1000
+        return RecallView(kept, _stats((request.query or "").strip(), total, kept, taken))
 
     def _accepting(self, query: Query, request: RecallRequest, now: datetime) -> Callable[[str], bool]:
         """Whether a memory, by its id, is there, and what is asked for."""
-        wanted = (
+        wanted = [
             *self._searching.filter(query.filters, now),
             *self._searching.filter(request.filters, now),
-        )
+        ]
+        session, agent = request.session_id, request.agent_id
+        if session is not None:
+            wanted.append(lambda memory: memory.session_id == session)
+        if agent is not None:
+            wanted.append(lambda memory: memory.agent_id == agent)
+        if self._show.hides_some:
+            wanted.append(lambda memory: not self._show.hides(memory))
 
         def accepts(memory_id: str) -> bool:
             memory = self._state.memory(memory_id)
             return (
                 memory is not None
                 and memory.status != "forgotten"
-                and not is_expired(memory, now)
-                and not self._show.hides(memory)
-                and _is_of(memory, request.session_id, request.agent_id)
-                and all(fits(memory) for fits in wanted)
+                and not (memory.expires_at is not None and memory.expires_at <= now)
+                and not (wanted and not all(fits(memory) for fits in wanted))
             )
 
         return accepts
 
     def note(self, memory_ids: Iterable[str]) -> None:
         """These memories are new, may have changed, or are gone."""
-        if self._present is not None:
-            self._present_again(memory_ids, self._present)
+        if self._counted:
+            for memory_id in memory_ids:
+                self._count_again(memory_id)
 
-    def _count(self, now: datetime) -> int:
+    def _counting(self, now: datetime) -> Generator[None, None, int]:
         """How many memories there are in all."""
         if self._show.hides_some:
-            return sum(not (is_expired(memory, now) or self._show.hides(memory)) for memory in self._all())
-        if self._present is None:
-            self._present = {}
-            self._present_again(self._state.memories(), self._present)
+            total = 0
+            for number, memory in enumerate(self._all()):
+                total += not (is_expired(memory, now) or self._show.hides(memory))
+                if number % _CHUNK == 0:
+                    yield
+            return total
+        if not self._counted:
+            for number, memory_id in enumerate(self._state.memories()):
+                self._count_again(memory_id)
+                if number % _CHUNK == 0:
+                    yield
+            self._counted = True
         return len(self._present) - sum(end <= now for end in self._ends.values())
 
-    def _present_again(self, memory_ids: Iterable[str], present: dict[str, None]) -> None:
-        for memory_id in memory_ids:
-            memory = self._state.memory(memory_id)
-            present.pop(memory_id, None)
-            self._ends.pop(memory_id, None)
-            if memory is not None and memory.status != "forgotten":
-                present[memory_id] = None
-                if memory.expires_at is not None:
-                    self._ends[memory_id] = memory.expires_at
+    def _count_again(self, memory_id: str) -> None:
+        memory = self._state.memory(memory_id)
+        self._present.discard(memory_id)
+        self._ends.pop(memory_id, None)
+        if memory is not None and memory.status != "forgotten":
+            self._present.add(memory_id)
+            if memory.expires_at is not None:
+                self._ends[memory_id] = memory.expires_at
 
     def _all(self) -> Iterator[Memory]:
         for memory_id in self._state.memories():
@@ -208,22 +259,32 @@ class Recall:
                 yield memory
 
     def _rank(
-        self,
-        memory: Memory,
-        reason: _Reason,
-        now: datetime,
-        query: Query,
-        held: Callable[[str], tuple[str, ...]],
-    ) -> RankedMemory:
-        view = self._show.memory(memory, now)
-        believed = truth_of(view)
+        self, chunk: Sequence[tuple[str, _Reason]], accepts: Callable[[str], bool], now: datetime
+    ) -> Iterator[_Ranked]:
+        """The ranks of those that are there and asked for."""
+        memories: list[Memory] = []
+        reasons: list[_Reason] = []
+        for memory_id, reason in chunk:
+            # What was found by words was asked before.
+            if (reason.found == "words" or accepts(memory_id)) and (memory := self._state.memory(memory_id)):
+                memories.append(memory)
+                reasons.append(reason)
+        for view, reason in zip(self._show.memories(memories, now), reasons, strict=True):
+            believed = truth_of(view)
+            score = rank(view.weight, reason.relevance, believed)
+            yield _Ranked(reason.tier, -score, view.memory.id, view, believed, reason)
+
+    def _told(self, ranked: _Ranked, query: Query, held: Callable[[str], tuple[str, ...]]) -> RankedMemory:
+        """With the reasons in words, which cost more than the rank."""
+        view, reason = ranked.view, ranked.reason
+        memory = view.memory
         origin = () if view.from_branch is None else (origin_words(view.from_branch),)
         used = (recalled_words(memory.access_count),) if memory.access_count else ()
         return RankedMemory(
             view=view,
-            score=rank(view.weight, reason.relevance, believed),
+            score=ranked.score,
             activation=reason.relevance,
-            truth=believed,
+            truth=ranked.believed,
             own=reason.tier == _OWN,
             why=tuple(
                 dict.fromkeys(  # what contradicts another may have come for just that
@@ -258,6 +319,19 @@ class Recall:
             return (*reason.why, *said)
         return (*said, *self._where(memory), *reason.why)
 
+    def _considered(
+        self,
+        query: Query,
+        key: SymbolKey | None,
+        meaning: Mapping[str, float],
+        accepts: Callable[[str], bool],
+    ) -> Iterator[tuple[str, _Reason]]:
+        """(memory id, reason) of each memory that is considered: on the place first, then the nearest."""
+        if key is None and not query.text:
+            return ((memory_id, _ANY) for memory_id in self._state.memories())
+        reasons = self._reasons(query, key, meaning, accepts)
+        return iter(sorted(reasons.items(), key=lambda item: (item[1].tier, -item[1].relevance)))
+
     def _reasons(
         self,
         query: Query,
@@ -266,8 +340,6 @@ class Recall:
         accepts: Callable[[str], bool],
     ) -> dict[str, _Reason]:
         """For each memory that is considered the strongest reason, with the words of all."""
-        if key is None and not query.text:
-            return {memory.id: _Reason(_FOUND, 1.0, ()) for memory in self._all()}
         reasons: dict[str, _Reason] = {}
         for memory_id, reason in self._by_place(key) if key is not None else ():
             known = reasons.get(memory_id)
@@ -283,7 +355,7 @@ class Recall:
             reasons[memory_id] = (
                 reason
                 if near is None
-                else replace(near, found=reason.found, like=reason.like, only_together=False)
+                else near._replace(found=reason.found, like=reason.like, only_together=False)
             )
         return reasons
 
@@ -336,20 +408,29 @@ class Recall:
 # Order and budget -------------------------------------------------------------------------------------------
 
 
-def _packed(ranked: list[RankedMemory], token_budget: int | None, shares: Shares) -> list[RankedMemory]:
+def _best_of_layers(ranked: list[_Ranked], most: int) -> list[_Ranked]:
+    """The best of each layer, and all that is on the place itself."""
+    left = dict.fromkeys(LAYERS, most)
+    kept = []
+    for one in sorted(ranked):
+        if one.reason.tier == _OWN or left[one.view.layer] > 0:
+            left[one.view.layer] -= 1
+            kept.append(one)
+    return kept
+
+
+def _packed(ranked: list[_Ranked], token_budget: int, shares: Shares) -> list[_Ranked]:
     """In order, those that fit: those on the place itself first, the layers share what these leave."""
-    if token_budget is None:
-        return ranked
     left, fit, others = token_budget, set(), []
     for place, found in enumerate(ranked):
         memory = found.view.memory
-        if not found.own:
+        if found.reason.tier != _OWN:
             others.append(Item(memory.id, -place, found.view.layer, memory.token_count))
         elif memory.token_count <= left:
             fit.add(memory.id)
             left -= memory.token_count
     fit.update(item.key for item in pack(others, left, shares))
-    return [found for found in ranked if found.view.memory.id in fit]
+    return [found for found in ranked if found.memory_id in fit]
 
 
 def _stats(query: str, total: int, kept: tuple[RankedMemory, ...], milliseconds: float) -> RecallStats:
@@ -370,12 +451,6 @@ def _check(token_budget: int | None, limit: int, layers: Collection[str] | None)
     for layer in layers or ():
         if layer not in LAYERS:
             raise InvalidArgument("layers", f"{layer!r} is not one of {', '.join(LAYERS)}")
-
-
-def _is_of(memory: Memory, session_id: str | None, agent_id: str | None) -> bool:
-    return (session_id is None or memory.session_id == session_id) and (
-        agent_id is None or memory.agent_id == agent_id
-    )
 
 
 def _list(words: tuple[str, ...]) -> str:

@@ -10,6 +10,7 @@ import fnmatch
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, partial
 
 from mnemolens.core.memories import Memory
 from mnemolens.core.symbols import SymbolKey
@@ -207,7 +208,8 @@ class Searching:
             loose=loose,
             accept=accepted if accept is not None or query.phrases else None,
         )
-        return [Hit(one.key, one.score, _words(query, numbers, one.matched)) for one in found]
+        words = cache(partial(_words, query, numbers))  # few ways to match, many that do
+        return [Hit(one.key, one.score, words(one.matched)) for one in found]
 
     def holding_which(self, query: Query) -> Callable[[str], tuple[str, ...]]:
         """Tells which words of the query a memory holds, as it is spelt there or nearly so."""

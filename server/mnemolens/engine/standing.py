@@ -24,9 +24,12 @@ class Standing:
 
     def of(self, memory_id: str, now: datetime) -> tuple[RelationView, ...]:
         """Which memories supersede this one, then which contradict it; none that is forgotten or expired."""
+        edges = self._state.edges_of(memory_id)
+        if not edges:
+            return ()
         newer: dict[str, RelationView] = {}
         against: dict[str, RelationView] = {}
-        for edge in self._state.edges_of(memory_id):
+        for edge in edges:
             if edge.type == SUPERSEDES and edge.target_id == memory_id:
                 newer.update(self._relation("superseded by", edge.source_id, now))
             elif edge.type == CONTRADICTS:

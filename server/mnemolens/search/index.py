@@ -198,7 +198,10 @@ class WordIndex(Generic[K]):
             if few and len(hit) >= _LONG and 2 * rest < whole:
                 scores, closed = self._in_reach(scores, few, rest)
             is_common = len(hit) > _COMMON * len(self._keys) and len(scores) >= _FEW
-            if first or not (closed or is_common):
+            if first:
+                scores = dict(hit.all())
+                matched = dict.fromkeys(scores, bit)
+            elif not (closed or is_common):
                 for slot, impact in hit.all():
                     scores[slot] = scores.get(slot, 0.0) + impact
                     matched[slot] = matched.get(slot, 0) | bit
@@ -243,7 +246,7 @@ class WordIndex(Generic[K]):
     ) -> list[Found[K]]:
         count = len(scores) if limit is None else limit
         while True:
-            least = 0.0 if count >= len(scores) else nlargest(count, scores.values())[-1]
+            least = 0.0 if count >= len(scores) else _nth_largest(count, scores.values())
             found = [
                 Found(key, score, matched[slot])
                 for slot, score in scores.items()
@@ -324,6 +327,13 @@ class WordIndex(Generic[K]):
         if len(found) > most:
             return nsmallest(most, found, key=lambda term: (-self._count(term), term))
         return found
+
+
+def _nth_largest(number: int, values: Collection[float]) -> float:
+    """The smallest of so many largest values."""
+    if number <= _BEST:
+        return nlargest(number, values)[-1]
+    return sorted(values, reverse=True)[number - 1]  # quicker than a heap of many
 
 
 class _Hits:

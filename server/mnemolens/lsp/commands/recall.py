@@ -27,7 +27,7 @@ async def recall(call: Call, arguments: RecallArguments) -> Json:
         filters=arguments.filters,
     )
     meaning = await at.workspace.embedding.similar(read_query(arguments.query or "").text)
-    view = at.workspace.recall.recall(request, call.ls.now(), meaning)
+    view = await at.workspace.recall.recall_slowly(request, call.ls.now(), meaning)
     answer = call.wire(at.workspace).recall(view)
     if arguments.include_code:
         total = at.workspace.settings.memory.budget.total
