@@ -724,11 +724,13 @@ def test_what_is_typed_is_read_when_it_is_asked_for(tmp_path):
     folder = Folder(tmp_path, {"a.py": "def first():\n    pass\n", "b.py": "def other():\n    pass\n"})
     folder.capture("On first.", "a.py", "first")
     folder.open("a.py")
+    folder.open("b.py")
     sources = folder.workspace.sources
-    sources.change_document(
-        "a.py", [TextChange("\n\ndef new(): pass\n\n", (0, 0), (0, 0))], folder.now, later=True
-    )
+    new = TextChange("\n\ndef new(): pass\n\n", (0, 0), (0, 0))
+    for file in ("a.py", "b.py"):
+        sources.change_document(file, [new], folder.now, later=True)
     sources.finish_parses("b.py")
+    assert {s.name for s in folder.workspace.code.index.get("b.py").symbols} == {"other", "new"}
     assert sources.is_parsing
     assert (
         folder.workspace.hovers.at("a.py", Position(4, 5), folder.now) is not None
@@ -736,4 +738,7 @@ def test_what_is_typed_is_read_when_it_is_asked_for(tmp_path):
     sources.finish_parses("a.py")
     assert not sources.is_parsing
     assert {s.name for s in folder.workspace.code.index.get("a.py").symbols} == {"first", "new"}
+    sources.change_document("a.py", [TextChange("", (0, 0), (4, 0))], folder.now, later=True)
+    sources.finish_parses("b.py")  # one document more: whoever asks elsewhere sees what was typed last
+    assert {s.name for s in folder.workspace.code.index.get("a.py").symbols} == {"first"}
     folder.close()

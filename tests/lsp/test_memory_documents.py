@@ -65,8 +65,7 @@ async def test_an_edit_that_failed_once_is_stored_when_it_is_right(desk):
     write_and_save(editor, path, good)
     await becomes(editor, one, "second")
     editor.close(path)
-    await editor.until(lambda: not path.exists())
-    assert list(path.parent.iterdir()) == []
+    await editor.until(lambda: list(path.parent.iterdir()) == [])
 
 
 async def test_saved_while_the_server_was_down(desk, editors, repository):

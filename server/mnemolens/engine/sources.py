@@ -92,9 +92,13 @@ class Sources:
             self._put_document(file, document)
 
     def finish_parses(self, file: str | None = None) -> None:
-        """Before a request that reads the file, or any: finishes what was put off, unless it is slow."""
-        for found in self._documents.pending():
-            if file in (None, found.file) and found.document.catch_up():
+        """Before a request that reads the file, or any: finishes what was put off, unless it is slow.
+
+        Where it is about one file and many have changed, the others are left to `parse_pending`.
+        """
+        pending = tuple(self._documents.pending())
+        for found in pending:
+            if (file in (None, found.file) or len(pending) == 1) and found.document.catch_up():
                 self._parsed(found)
 
     def save_document(self, file: str) -> None:
@@ -119,12 +123,12 @@ class Sources:
         return any(True for _ in self._documents.pending())
 
     def parse_pending(self, budget_ms: float) -> bool:
-        """Parses on at big documents for a while; True when nothing is left to do."""
+        """Parses on at one document for a while; True when nothing is left to do."""
         for found in self._documents.pending():
-            if not found.document.parse_slice(budget_ms):
-                return False
-            self._parsed(found)
-        return True
+            if found.document.parse_slice(budget_ms):
+                self._parsed(found)
+            break
+        return not self.is_parsing
 
     def settle_quiet(self, now: datetime) -> None:
         """Judges the documents that have been quiet for long enough."""

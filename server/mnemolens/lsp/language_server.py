@@ -53,7 +53,8 @@ class MnemolensServer(LanguageServer):
         editor_settings: the client's settings for each folder's URI ("" for all), as they came.
         folder_settings: where the settings of each folder stand, by its real path.
         texts: the text of every open document.
-        slicing: workspaces whose big documents are being parsed.
+        patient: commands that wait themselves until what was typed is read.
+        slicing: the task that reads what was typed in a workspace, while there is one.
         indexing: the running or last index task of each folder.
         whole: whether all code of a workspace was read, once an index run has ended: False where the user
             has stopped the first.
@@ -81,7 +82,8 @@ class MnemolensServer(LanguageServer):
         self.editor_settings: dict[str, dict[str, Any]] = {}
         self.folder_settings: dict[Path, FolderSettings] = {}
         self.texts = OpenTexts()
-        self.slicing: set[Workspace] = set()
+        self.patient: set[str] = set()
+        self.slicing: dict[Workspace, asyncio.Task[None]] = {}
         self.indexing: dict[Path, asyncio.Task[None]] = {}
         self.whole: dict[Workspace, bool] = {}
         self.attempted: dict[Workspace, asyncio.Event] = {}
@@ -145,6 +147,8 @@ class MnemolensServer(LanguageServer):
 
     def finish_parses(self, params: object) -> None:
         """Before a request is answered: read what was typed, if only in the document that it is about."""
+        if getattr(params, "command", None) in self.patient:
+            return
         document = getattr(params, "text_document", None)
         place = None if document is None else self.folders.locate(document.uri)
         try:

@@ -1,9 +1,13 @@
 """Builds the server and runs it, over stdio or TCP, until its client is gone; then flushes."""
 
+import asyncio
 import gc
 import logging
+import os
 import signal
 import sys
+
+from pygls.io_ import StdoutWriter
 
 from mnemolens.core.clock import Clock, SystemClock
 from mnemolens.lsp.commands import dispatch
@@ -17,6 +21,7 @@ from mnemolens.lsp.features import (
     watched_files,
     workspace_folders,
 )
+from mnemolens.lsp.incoming import read_messages
 from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.logs import log_to_stderr
 
@@ -57,7 +62,8 @@ def _tune() -> None:
 
 def serve_stdio() -> int:
     """Serve one client over stdin and stdout; returns the exit code."""
-    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+    # A reader of our own: at the end of the process nobody can close the one that a thread waits in.
+    stdin, stdout = os.fdopen(sys.stdin.fileno(), "rb", closefd=False), sys.stdout.buffer
     sys.stdout = sys.stderr  # whatever prints must not speak into the protocol
     # Until there is something to flush, an interrupt ends the process: the thread that reads stdin would not.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -65,7 +71,12 @@ def serve_stdio() -> int:
     _tune()
     server = create_server()
     try:
-        server.start_io(stdin, stdout)
+        server.protocol.set_writer(StdoutWriter(stdout))
+        asyncio.run(read_messages(stdin, server.protocol.handle_message))
+    except BrokenPipeError:
+        logger.warning("The client is gone")
+    except (KeyboardInterrupt, SystemExit):
+        pass
     finally:
         server.close()
     return server.exit_code

@@ -6,11 +6,13 @@ from mnemolens.engine.neighbours import NeighbourEdge
 from mnemolens.lsp.commands.call import Call, require_file
 from mnemolens.lsp.graph_params import NeighborsArguments, QueryArguments
 from mnemolens.lsp.indexing import REBUILD, code_read, unread
+from mnemolens.lsp.slices import parsed
 
 
 async def query(call: Call, arguments: QueryArguments) -> Json:
     """Answer a read-only Cypher query."""
     workspace = call.workspace(arguments)
+    await parsed(call.ls, workspace)
     await code_read(call.ls, workspace)
     if unread(workspace):
         raise InvalidArgument("cypher", f"the graph needs all code to be read: command {REBUILD}")

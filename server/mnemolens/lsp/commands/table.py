@@ -56,11 +56,14 @@ class Command:
     Attributes:
         arguments: the model that its argument object must fit.
         run: answers at once, or is a coroutine function where something must reach the disk first.
+        patient: it waits itself until what was typed is read; before all others that is read at once, so that
+            their positions mean the text that the client sent them with.
     """
 
     id: str
     arguments: type[Arguments]
     run: Callable[[Call, Any], Json | Awaitable[Json]]
+    patient: bool = False
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -93,7 +96,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("mnemolens.conflicts", ConflictsArguments, memory_graph.conflicts),
     Command("mnemolens.clusters", ClustersArguments, memory_graph.clusters),
     Command("mnemolens.graph.neighbors", NeighborsArguments, graph.neighbors),
-    Command("mnemolens.graph.query", QueryArguments, graph.query),
+    Command("mnemolens.graph.query", QueryArguments, graph.query, patient=True),
     Command("mnemolens.store.export", ExportArguments, store.export),
     Command("mnemolens.store.import", ImportArguments, store.import_),
     Command("mnemolens.store.restore", Arguments, store.restore),
