@@ -1,7 +1,8 @@
 """Which memories a list shows, and in which order. Reads the merged journal and the derived tables."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from types import MappingProxyType
 from typing import Final
@@ -9,10 +10,11 @@ from typing import Final
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.memories import MEMORY_KINDS, VERDICTS, Memory
 from mnemolens.core.symbols import SymbolKey
-from mnemolens.core.views import FieldMatch, MatchView, MemoryPage, MemoryView
+from mnemolens.core.views import FieldMatch, MatchView, MemoryPage
 from mnemolens.engine.code import Code
 from mnemolens.engine.links import Links
 from mnemolens.engine.newest import Newest
+from mnemolens.engine.offload import at_once, in_slices
 from mnemolens.engine.requests import ListRequest
 from mnemolens.engine.searching import Searching
 from mnemolens.engine.show import Show
@@ -24,20 +26,28 @@ MAX_LIMIT = 1_000
 LAYERS = ("core", "active", "long_term", "archive")
 NO_MEANING: Final[Mapping[str, float]] = MappingProxyType({})
 _MAX_LOOSE = 200
+_STEP = 500
+"""Memories that are looked at in one go."""
 
 
 class Listing:
     """Lists memories."""
 
     def __init__(
-        self, state: MergedState, links: Links, show: Show, code: Code, searching: Searching
+        self,
+        state: MergedState,
+        links: Links,
+        show: Show,
+        code: Code,
+        searching: Searching,
+        newest: Newest,
     ) -> None:
         self._state = state
         self._code = code
         self._links = links
         self._show = show
         self._searching = searching
-        self._newest = Newest(state)
+        self._newest = newest
 
     def page(
         self, request: ListRequest, now: datetime, meaning: Mapping[str, float] = NO_MEANING
@@ -53,17 +63,42 @@ class Listing:
         Raises:
             InvalidArgument: a filter that can match nothing, a limit out of bounds, no file to a position.
         """
+        return at_once(self._paging(request, now, meaning))
+
+    async def page_slowly(
+        self, request: ListRequest, now: datetime, meaning: Mapping[str, float] = NO_MEANING
+    ) -> MemoryPage:
+        """`page`, in slices that let other requests in between."""
+        return await in_slices(self._paging(request, now, meaning))
+
+    def _paging(
+        self, request: ListRequest, now: datetime, meaning: Mapping[str, float]
+    ) -> Generator[None, None, MemoryPage]:
         key = self._place(request)
         _check(request)
-        found = list(self._matching(request, key, now, meaning))
+        query = read_query(request.query or "")
+        ids = self._ids(request, query, key, now, meaning)
+        wanted = self._wanted(request, query, now)
+        if wanted:
+            fitting = []
+            for number, memory_id in enumerate(ids, 1):
+                memory = self._state.memory(memory_id)
+                if memory is not None and all(fits(memory) for fits in wanted):
+                    fitting.append(memory_id)
+                if number % _STEP == 0:
+                    yield
+            ids = fitting
+        # A view costs more than a look: only the page is made into views.
         end = None if request.limit is None else request.offset + request.limit
-        if request.layer is None:
-            # A view costs more than a look: only the page is made into views.
-            shown = found[request.offset : end]
-            return self._page([self._show.memory(memory, now) for memory in shown], len(found), request)
-        views: list[MemoryView] = [self._show.memory(memory, now) for memory in found]
-        views = [view for view in views if view.layer == request.layer]
-        return self._page(views[request.offset : end], len(views), request)
+        shown = [memory for one in ids[request.offset : end] if (memory := self._state.memory(one))]
+        views = self._show.memories(shown, now)
+        if not query.words and not query.phrases:
+            return MemoryPage(tuple(views), len(ids))
+        matches = []
+        for view in views:
+            matches.append(_by_meaning(self._searching.explain(view.memory, query)))
+            yield
+        return MemoryPage(tuple(views), len(ids), tuple(matches))
 
     def _place(self, request: ListRequest) -> SymbolKey | None:
         """The symbol at the request's position."""
@@ -72,13 +107,6 @@ class Listing:
         if request.file is None:
             raise InvalidArgument("uri", "is needed with a position")
         return self._code.target(request.file, request.position)
-
-    def _page(self, views: list[MemoryView], total: int, request: ListRequest) -> MemoryPage:
-        query = read_query(request.query or "")
-        if not query.words and not query.phrases:
-            return MemoryPage(tuple(views), total)
-        matches = tuple(_by_meaning(self._searching.explain(view.memory, query)) for view in views)
-        return MemoryPage(tuple(views), total, matches)
 
     def find(self, request: ListRequest, now: datetime) -> tuple[Memory, ...]:
         """The memories of a page without a place, as they are stored; looks no further than it must.
@@ -91,32 +119,50 @@ class Listing:
             InvalidArgument: as `page`.
         """
         _check(request)
-        end = None if request.limit is None else request.offset + request.limit
-        return tuple(islice(self._matching(request, None, now, NO_MEANING), request.offset, end))
-
-    def note(self, memory_ids: Iterable[str]) -> None:
-        """These memories are new, may have changed, or are gone."""
-        self._newest.note(memory_ids)
-
-    def _matching(
-        self, request: ListRequest, key: SymbolKey | None, now: datetime, meaning: Mapping[str, float]
-    ) -> Iterator[Memory]:
-        """In order."""
         query = read_query(request.query or "")
-        anywhere = key is None and request.file is None
-        ids = None
+        end = None if request.limit is None else request.offset + request.limit
+        ids = self._ids(request, query, None, now, NO_MEANING)
+        found: Iterable[Memory] = (memory for one in ids if (memory := self._state.memory(one)))
+        for wanted in self._wanted(request, query, now):
+            found = filter(wanted, found)
+        return tuple(islice(found, request.offset, end))
+
+    def _ids(
+        self,
+        request: ListRequest,
+        query: Query,
+        key: SymbolKey | None,
+        now: datetime,
+        meaning: Mapping[str, float],
+    ) -> Sequence[str]:
+        """What may be listed, in order: what is there, on the place, and found by the words."""
+        found = None
         if query.words or query.phrases:
             # A phrase must stand there as it is: no meaning makes up for it.
             close = {one: near for one, near in meaning.items() if near >= CLOSE and not query.phrases}
-            ids = dict.fromkeys(self._found(query, close, best=request.best))
-        found: Iterable[Memory] = self._candidates(request, key, now, ids if anywhere else None)
-        if ids is not None and not anywhere:
-            found = (memory for memory in found if memory.id in ids)
-        for wanted in (*self._filters(request, now), *self._searching.filter(query.filters, now)):
-            found = filter(wanted, found)
-        if ids is not None and anywhere and not request.best:
-            found = sorted(found, key=lambda memory: (-memory.created_at.timestamp(), memory.id))
-        return iter(found)
+            found = self._found(query, close, best=request.best)
+        if key is not None or request.file is not None:
+            ids = self._on_place(request, key, now)
+            if found is not None:
+                words = set(found)
+                ids = [one for one in ids if one in words]
+        elif found is None:
+            ids = list(self._newest)
+        else:
+            ids = found if request.best else self._newest.ordered(found)
+        if request.include_forgotten:
+            return ids
+        absent = self._newest.absent(now, expired=not request.include_expired)
+        return [one for one in ids if one not in absent] if absent else ids
+
+    def _on_place(self, request: ListRequest, key: SymbolKey | None, now: datetime) -> list[str]:
+        """The memories on the symbol by rank, else those in the file by age."""
+        if key is not None:
+            return [one.view.memory.id for one in self._show.ranked_on(key, now, hidden=True)]
+        assert request.file is not None
+        keys = self._links.keys_in_file(request.file)
+        linked = {memory_id for one in keys for memory_id in self._links.on_symbol(one)}
+        return self._newest.ordered(linked | self._links.astray(request.file))
 
     def _found(self, query: Query, close: Mapping[str, float], *, best: bool) -> list[str]:
         """What holds every word, and what is close in meaning.
@@ -124,10 +170,10 @@ class Listing:
         Where the best is asked for and nothing holds every word, what holds half of them; in the order of
         words and meaning together, but what holds every word first.
         """
+        if not best:
+            return [*self._searching.holding_all(query), *close]
         hits = self._searching.find(query, every=True, as_typed=True)
         exact = {hit.memory_id: hit.score for hit in hits}
-        if not best:
-            return [*exact, *close]
         if not hits:
             hits = self._searching.find(query, loose=True, as_typed=True, limit=_MAX_LOOSE)
             hits = [hit for hit in hits if 2 * len(hit.words) >= len(query.words)]
@@ -137,15 +183,20 @@ class Listing:
         scores = fused(words, close, whole=self._searching.whole(query))
         return sorted(scores, key=lambda one: (one not in exact, -scores[one], one))
 
+    def _wanted(self, request: ListRequest, query: Query, now: datetime) -> list[Callable[[Memory], bool]]:
+        """What a memory must fulfil besides being found; nothing for what is not asked for."""
+        return [
+            *self._filters(request, now),
+            *self._searching.filter(query.filters, now),
+            *(() if request.best else self._searching.holds(query)),
+        ]
+
     def _filters(self, request: ListRequest, now: datetime) -> Iterator[Callable[[Memory], bool]]:
         """What a memory must fulfil, the cheapest first; nothing for what is not asked for."""
         yield from self._searching.filter(request.filters, now)
-        if request.type is not None:
-            yield lambda memory: memory.type == request.type
-        if request.session_id is not None:
-            yield lambda memory: memory.session_id == request.session_id
-        if request.agent_id is not None:
-            yield lambda memory: memory.agent_id == request.agent_id
+        for name in ("type", "session_id", "agent_id"):
+            if (value := getattr(request, name)) is not None:
+                yield partial(_is, name, value)
         least = request.min_importance
         if least is not None:
             yield lambda memory: memory.importance >= least
@@ -159,34 +210,11 @@ class Listing:
             yield lambda memory: tags.issubset(memory.tags)
         if request.verdict is not None:
             yield lambda memory: self._links.verdict_of(memory.id) == request.verdict
+        if request.layer is not None:
+            yield lambda memory: self._show.layer(memory, now) == request.layer
         words = (request.text or "").casefold().split()
         if words:
             yield lambda memory: _holds(memory, words)
-
-    def _candidates(
-        self, request: ListRequest, key: SymbolKey | None, now: datetime, found: Iterable[str] | None
-    ) -> Iterable[Memory]:
-        if found is not None:
-            ids: Iterable[str] = found
-        elif key is not None:
-            ranked = self._show.ranked_on(key, now, hidden=True)
-            ids = [one.view.memory.id for one in ranked]
-        elif request.file is not None:
-            keys = self._links.keys_in_file(request.file)
-            linked = {memory_id for one in keys for memory_id in self._links.on_symbol(one)}
-            linked |= self._links.astray(request.file)
-            ids = (memory_id for memory_id in self._newest if memory_id in linked)
-        else:
-            ids = self._newest
-        for memory_id in ids:
-            memory = self._state.memory(memory_id)
-            if memory is None:
-                continue
-            gone = memory.status == "forgotten" or (
-                memory.expires_at is not None and memory.expires_at <= now and not request.include_expired
-            )
-            if request.include_forgotten or not gone:
-                yield memory
 
 
 def _by_meaning(match: MatchView) -> MatchView:
@@ -206,6 +234,10 @@ def _check(request: ListRequest) -> None:
         raise InvalidArgument("limit", f"must be from 1 to {MAX_LIMIT}, not {request.limit}")
     if request.offset < 0:
         raise InvalidArgument("offset", f"must not be negative, not {request.offset}")
+
+
+def _is(name: str, value: str, memory: Memory) -> bool:
+    return bool(getattr(memory, name) == value)
 
 
 def _holds(memory: Memory, words: list[str]) -> bool:

@@ -5,7 +5,7 @@ truth are `ranking`'s, places are `links.py`'s. Reading never writes: whoever as
 """
 
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from datetime import datetime
 from heapq import heappush, heappushpop
 from itertools import islice
@@ -28,6 +28,7 @@ from mnemolens.engine.activation import Lit
 from mnemolens.engine.code import Code
 from mnemolens.engine.focus import Focus, code
 from mnemolens.engine.links import Links
+from mnemolens.engine.newest import Newest
 from mnemolens.engine.offload import at_once, in_slices
 from mnemolens.engine.requests import RecallRequest
 from mnemolens.engine.searching import Searching
@@ -109,7 +110,7 @@ class Recall:
         show: Show,
         focus: Focus,
         searching: Searching,
-        topics: Topics,
+        newest: Newest,
     ) -> None:
         self._settings = settings
         self._code = code
@@ -118,10 +119,8 @@ class Recall:
         self._links = links
         self._show = show
         self._focus = focus
-        self._topics = topics
-        self._counted = False  # whether the next two are complete: once it was asked for
-        self._present: set[str] = set()  # what is neither forgotten nor gone
-        self._ends: dict[str, datetime] = {}  # of what expires
+        self._topics = Topics(state, links, code, searching)
+        self._newest = newest
 
     def matching(self, query: str) -> set[str]:
         """The memories that hold any word of the query, or one like it."""
@@ -220,43 +219,21 @@ class Recall:
 
         return accepts
 
-    def note(self, memory_ids: Iterable[str]) -> None:
-        """These memories are new, may have changed, or are gone."""
-        if self._counted:
-            for memory_id in memory_ids:
-                self._count_again(memory_id)
-
     def _counting(self, now: datetime) -> Generator[None, None, int]:
         """How many memories there are in all."""
-        if self._show.hides_some:
-            total = 0
-            for number, memory in enumerate(self._all()):
-                total += not (is_expired(memory, now) or self._show.hides(memory))
-                if number % _CHUNK == 0:
-                    yield
-            return total
-        if not self._counted:
-            for number, memory_id in enumerate(self._state.memories()):
-                self._count_again(memory_id)
-                if number % _CHUNK == 0:
-                    yield
-            self._counted = True
-        return len(self._present) - sum(end <= now for end in self._ends.values())
-
-    def _count_again(self, memory_id: str) -> None:
-        memory = self._state.memory(memory_id)
-        self._present.discard(memory_id)
-        self._ends.pop(memory_id, None)
-        if memory is not None and memory.status != "forgotten":
-            self._present.add(memory_id)
-            if memory.expires_at is not None:
-                self._ends[memory_id] = memory.expires_at
-
-    def _all(self) -> Iterator[Memory]:
-        for memory_id in self._state.memories():
+        if not self._show.hides_some:
+            return self._newest.count(now)
+        total = 0
+        for number, memory_id in enumerate(self._newest):
             memory = self._state.memory(memory_id)
-            if memory is not None and memory.status != "forgotten":
-                yield memory
+            total += (
+                memory is not None
+                and memory.status != "forgotten"
+                and not (is_expired(memory, now) or self._show.hides(memory))
+            )
+            if number % _CHUNK == 0:
+                yield
+        return total
 
     def _rank(
         self, chunk: Sequence[tuple[str, _Reason]], accepts: Callable[[str], bool], now: datetime
@@ -328,7 +305,7 @@ class Recall:
     ) -> Iterator[tuple[str, _Reason]]:
         """(memory id, reason) of each memory that is considered: on the place first, then the nearest."""
         if key is None and not query.text:
-            return ((memory_id, _ANY) for memory_id in self._state.memories())
+            return ((memory_id, _ANY) for memory_id in self._newest)
         reasons = self._reasons(query, key, meaning, accepts)
         return iter(sorted(reasons.items(), key=lambda item: (item[1].tier, -item[1].relevance)))
 

@@ -21,7 +21,7 @@ from mnemolens.engine.offload import Slices
 from mnemolens.engine.show import Show
 from mnemolens.search.index import Found, Wanted, WordIndex
 from mnemolens.search.query import Filters, Query
-from mnemolens.search.shown import holds_phrase, marks_in, snippet
+from mnemolens.search.shown import Mark, holds_phrase, marks_in, snippet
 from mnemolens.search.words import terms_of, words_of_query
 from mnemolens.store.merge import MergedState
 
@@ -211,6 +211,20 @@ class Searching:
         words = cache(partial(_words, query, numbers))  # few ways to match, many that do
         return [Hit(one.key, one.score, words(one.matched)) for one in found]
 
+    def holding_all(self, query: Query) -> list[str]:
+        """The memories that hold every word of a query that is being typed, in no order.
+
+        Neither its filters are looked at nor, where there are words, its phrases.
+        """
+        self.catch_up()
+        if not query.words:
+            return list(self._state.memories())
+        return self._index.holding_all(query.wanted(as_typed=True)[0])
+
+    def holds(self, query: Query) -> list[Callable[[Memory], bool]]:
+        """What a memory must fulfil for the query's phrases; nothing where it has none."""
+        return [lambda memory: self._holds(memory.id, query.phrases)] if query.phrases else []
+
     def holding_which(self, query: Query) -> Callable[[str], tuple[str, ...]]:
         """Tells which words of the query a memory holds, as it is spelt there or nearly so."""
         wanted, numbers = query.wanted()
@@ -279,12 +293,14 @@ class Searching:
                 terms.setdefault(term, query.words[number] if number >= 0 else "")
         fields = []
         texts = self.fields(memory)
+        in_content: Sequence[Mark] = ()
         for name, text in texts.items():
             marks = marks_in(text, terms, query.phrases)
+            in_content = marks if name == "content" else in_content
             if marks:
                 spelt = tuple(dict.fromkeys(text[mark.start : mark.end] for mark in marks))
                 fields.append(FieldMatch(name, spelt, tuple(marks) if name == "title" else ()))
-        piece = snippet(memory.content, marks_in(memory.content, terms, query.phrases))
+        piece = snippet(memory.content, in_content)
         return MatchView(tuple(fields), piece.text, tuple(piece.marks))
 
     # Filters ----------------------------------------------------------------------------------------------
@@ -305,9 +321,10 @@ class Searching:
         if filters.verdicts:
             wanted.append(lambda memory: self._links.verdict_of(memory.id) in filters.verdicts)
         if filters.files:
-            wanted.append(lambda memory: all(self._is_on(memory, part) for part in filters.files))
+            fits = [cache(partial(_is_in, part)) for part in filters.files]
+            wanted.append(lambda memory: all(any(map(one, self._files(memory))) for one in fits))
         if filters.layers:
-            wanted.append(lambda memory: self._show.memory(memory, now).layer in filters.layers)
+            wanted.append(lambda memory: self._show.layer(memory, now) in filters.layers)
         return wanted
 
     def accepts(self, filters: Filters, now: datetime) -> Callable[[str], bool] | None:
@@ -322,16 +339,17 @@ class Searching:
 
         return fits
 
-    def _is_on(self, memory: Memory, part: str) -> bool:
-        """Whether the memory is on code in a file that the part of a path fits, on whole segments."""
-        files = {key.file for key in self._places(memory)}
-        part = part.replace("\\", "/").strip("/").casefold()
-        pattern = f"*/{part}/*" if any(sign in part for sign in "*?[") else None
-        for file in files:
-            path = f"/{file.casefold()}/"
-            if fnmatch.fnmatchcase(path, pattern) if pattern else f"/{part}/" in path:
-                return True
-        return False
+    def _files(self, memory: Memory) -> set[str]:
+        return {key.file for key in self._places(memory)}
+
+
+def _is_in(part: str, file: str) -> bool:
+    """Whether the part of a path fits the file's, on whole segments."""
+    part = part.replace("\\", "/").strip("/").casefold()
+    path = f"/{file.casefold()}/"
+    if any(sign in part for sign in "*?["):
+        return fnmatch.fnmatchcase(path, f"*/{part}/*")
+    return f"/{part}/" in path
 
 
 def _words(query: Query, numbers: Sequence[int], matched: int) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from mnemolens.core.errors import NotFound
-from mnemolens.core.memories import Anchor, Link, Memory, Placement
+from mnemolens.core.memories import Anchor, Layer, Link, Memory, Placement
 from mnemolens.core.symbols import Position, SymbolKey
 from mnemolens.core.views import (
     AnchorChange,
@@ -81,6 +81,10 @@ class Show:
     def memory(self, memory: Memory, now: datetime) -> MemoryView:
         """The memory with its weight, layer and verdict."""
         return self._memory(memory, weight(memory, now, self.decay), now)
+
+    def layer(self, memory: Memory, now: datetime) -> Layer:
+        """The layer that the memory's weight falls into."""
+        return layer_of(weight(memory, now, self.decay), self.decay)
 
     def memories(self, memories: Sequence[Memory], now: datetime) -> list[MemoryView]:
         """The same of several: their weights together take a fraction of what they take one by one."""

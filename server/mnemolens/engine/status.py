@@ -1,9 +1,9 @@
 """A folder in numbers and words."""
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from mnemolens.core.views import FolderStatus, JournalStatus, SkippedFile
-from mnemolens.engine.sessions import is_expired
 
 if TYPE_CHECKING:
     from mnemolens.engine.workspace import Workspace
@@ -13,13 +13,9 @@ MAX_SKIPPED = MAX_PARTIAL = 100
 
 def status_of(workspace: "Workspace") -> FolderStatus:
     """The folder as it is now: its code, its memories by verdict, and what is under way."""
-    verdicts: dict[str, int] = {}
-    now = workspace.clock.now()
-    for memory_id in workspace.state.memories():
-        memory = workspace.state.memory(memory_id)
-        if memory is not None and memory.status != "forgotten" and not is_expired(memory, now):
-            verdict = workspace.links.verdict_of(memory_id)
-            verdicts[verdict] = verdicts.get(verdict, 0) + 1
+    absent = workspace.newest.absent(workspace.clock.now())
+    verdict_of = workspace.links.verdict_of
+    verdicts: Counter[str] = Counter(verdict_of(one) for one in workspace.newest if one not in absent)
     skipped = workspace.sources.indexer.skipped
     index = workspace.code.index
     partial = sorted(file for file in index.files() if (read := index.get(file)) is not None and read.partial)
@@ -27,8 +23,8 @@ def status_of(workspace: "Workspace") -> FolderStatus:
         root=str(workspace.layout.opened),
         files=len(index),
         symbols=index.symbol_count,
-        memories=sum(verdicts.values()),
-        verdicts=verdicts,
+        memories=verdicts.total(),
+        verdicts=dict(verdicts),
         skipped=tuple(SkippedFile(one.file, one.reason) for one in skipped[:MAX_SKIPPED]),
         skipped_total=len(skipped),
         indexing=workspace.sources.progress,

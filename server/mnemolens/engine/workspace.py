@@ -43,6 +43,7 @@ from mnemolens.engine.listing import Listing
 from mnemolens.engine.loading import bulk_load
 from mnemolens.engine.memory_graph import EdgeGraph
 from mnemolens.engine.neighbours import Around
+from mnemolens.engine.newest import Newest
 from mnemolens.engine.opened_memories import OpenedMemories
 from mnemolens.engine.opened_stored import Stored
 from mnemolens.engine.recall import Recall
@@ -54,7 +55,6 @@ from mnemolens.engine.sessions import Sessions
 from mnemolens.engine.show import Show
 from mnemolens.engine.sources import Sources
 from mnemolens.engine.suggestions import Suggestions
-from mnemolens.engine.topics import Topics
 from mnemolens.engine.write import Write
 from mnemolens.engine.writing import Writing
 from mnemolens.linking import Rule
@@ -107,6 +107,7 @@ class Workspace:
         actions: what can be done at a place.
         recall: which memories to bring to mind.
         listing: which memories a list shows.
+        newest: all memories by age.
         around: what stands around a symbol.
         suggestions: offers code for notes that name none.
         opened: the memories that are open as documents.
@@ -166,9 +167,9 @@ class Workspace:
         self.lenses = Lenses(now_set, state, links, code, show)
         self.hints = Hints(now_set, state, links, code, show, self.reminders)
         self.actions = Actions(now_set, state, links, code, show, self.reminders)
-        topics = Topics(state, links, code, self.searching)
-        self.recall = Recall(now_set, state, links, code, show, self.focus, self.searching, topics)
-        self.listing = Listing(state, links, show, code, self.searching)
+        self.newest = newest = Newest(state)
+        self.recall = Recall(now_set, state, links, code, show, self.focus, self.searching, newest)
+        self.listing = Listing(state, links, show, code, self.searching, newest)
         self.around = Around(code, state, links, show)
         self.suggestions = Suggestions(state, links, show, code, self.searching)
         stored = Stored(state, links, show, self.focus, self.writing, self.journaling, clock)
@@ -181,8 +182,7 @@ class Workspace:
 
         self.journaling.listeners = (
             self.writing.note_content,
-            self.listing.note,
-            self.recall.note,
+            newest.note,
             self.embedding.note,
             self._branches.note,
             self.reminders.note,

@@ -215,6 +215,13 @@ class WordIndex(Generic[K]):
             first, done = False, done + hit.most
         return self._best(scores, matched, limit, accept)
 
+    def holding_all(self, wanted: Iterable[Wanted]) -> list[K]:
+        """The keys of the documents that hold every needed term, in no order."""
+        slots: Mapping[int, float] | None = None
+        for hit in sorted((self._hits(one, loose=False) for one in wanted if one.needed), key=len):
+            slots = dict(hit.all() if slots is None else hit.among(slots))
+        return [key for slot in slots or () if (key := self._keys[slot]) is not None]
+
     def _in_reach(self, scores: dict[int, float], limit: int, rest: float) -> tuple[dict[int, float], bool]:
         """Those documents that can be among the best, and whether no others can.
 

@@ -30,7 +30,9 @@ def marks_in(text: str, terms: Collection[str], phrases: Sequence[str] = ()) -> 
     """Where the terms and phrases stand, in order, without overlaps."""
     text = text[:MAX_READ]
     wanted = set(terms)
-    found = [Mark(spot.start, spot.end) for spot in spots(text) if spot.term in wanted] if wanted else []
+    found = (
+        [Mark(spot.start, spot.end) for spot in spots(text, wanted) if spot.term in wanted] if wanted else []
+    )
     low = text.casefold()
     if len(low) == len(text):  # else offsets would not be the text's
         for phrase in phrases:
@@ -65,7 +67,10 @@ def snippet(text: str, marks: Sequence[Mark], width: int = 160) -> Snippet:
 
 def holds_phrase(text: str, phrase: str) -> bool:
     """Whether the phrase stands in the text, case, accents and the kind of white space aside."""
-    return folded(phrase) in " ".join(folded(text).split())
+    phrase, text = folded(phrase), folded(text)
+    if phrase in text:
+        return True
+    return phrase.partition(" ")[0] in text and phrase in " ".join(text.split())
 
 
 def _flat(text: str) -> str:

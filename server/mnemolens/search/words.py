@@ -102,10 +102,13 @@ def terms_of_part(part: str) -> tuple[str, ...]:
     return (stem(part),)
 
 
-def spots(text: str) -> Iterator[Spot]:
-    """Where each term stands; whole names before their parts."""
+def spots(text: str, wanted: set[str]) -> Iterator[Spot]:
+    """Where each term stands of every word that gives a wanted one; whole names before their parts."""
+    remembered = _REMEMBERED.get
     for match in _word().finditer(text):
         word, at = match.group(), match.start()
+        if wanted.isdisjoint(remembered(word) or _terms_of_new(word)):
+            continue
         if is_unspaced(word):
             for offset, pair in enumerate(_pairs(word)):
                 yield Spot(pair, at + offset, at + min(offset + 2, len(word)))

@@ -40,7 +40,7 @@ async def list_(call: Call, arguments: ListArguments) -> Json:
         offset=arguments.offset,
     )
     meaning = await at.workspace.embedding.similar(read_query(arguments.text or "").text)
-    page = at.workspace.listing.page(request, call.ls.now(), meaning)
+    page = await at.workspace.listing.page_slowly(request, call.ls.now(), meaning)
     kept = _within_bounds(page.memories)
     return call.wire(at.workspace).page(page._replace(memories=kept, matches=page.matches[: len(kept)]))
 
