@@ -23,10 +23,10 @@ from mnemolens.core.views import MemoryView
 from mnemolens.engine.workspace import Workspace
 from mnemolens.lsp.caps import ClientCaps, ClientOptions
 from mnemolens.lsp.folders import Folders
+from mnemolens.lsp.holding import HoldingProtocol
 from mnemolens.lsp.open_texts import OpenTexts
 from mnemolens.lsp.parent import ParentWatch
 from mnemolens.lsp.positions import Positions
-from mnemolens.lsp.protocol import Protocol
 from mnemolens.lsp.recalls import RecentAccesses
 from mnemolens.store.copies import Copy
 
@@ -44,11 +44,12 @@ class MnemolensServer(LanguageServer):
     """pygls's server with Mnemolens's state.
 
     Attributes:
-        protocol: see `protocol.py`.
+        protocol: see `protocol.py` and `holding.py`.
         caps: what the client can do; empty before `initialize`.
         options: what the client asked for.
         positions: converts positions of this client's encoding.
         folders: the open folders and their workspaces.
+        opening: held while folders are opened, one after the other.
         accesses: which memories were counted as accessed within the last minute.
         editor_settings: the client's settings for each folder's URI ("" for all), as they came.
         folder_settings: where the settings of each folder stand, by its real path.
@@ -68,16 +69,17 @@ class MnemolensServer(LanguageServer):
         closing: nothing is sent any more.
     """
 
-    protocol: Protocol
+    protocol: HoldingProtocol
 
     def __init__(self, clock: Clock) -> None:
-        super().__init__("mnemolens", __version__, protocol_cls=Protocol)
+        super().__init__("mnemolens", __version__, protocol_cls=HoldingProtocol)
         self.protocol.before_request = self.finish_parses
         self.clock = clock
         self.caps = ClientCaps()
         self.options = ClientOptions()
         self.positions = Positions()
         self.folders = Folders()
+        self.opening = asyncio.Lock()
         self.accesses = RecentAccesses()
         self.editor_settings: dict[str, dict[str, Any]] = {}
         self.folder_settings: dict[Path, FolderSettings] = {}

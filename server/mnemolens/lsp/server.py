@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+from typing import BinaryIO
 
 from pygls.io_ import StdoutWriter
 
@@ -72,7 +73,7 @@ def serve_stdio() -> int:
     server = create_server()
     try:
         server.protocol.set_writer(StdoutWriter(stdout))
-        asyncio.run(read_messages(stdin, server.protocol.handle_message))
+        asyncio.run(_converse(server, stdin))
     except BrokenPipeError:
         logger.warning("The client is gone")
     except (KeyboardInterrupt, SystemExit):
@@ -80,6 +81,12 @@ def serve_stdio() -> int:
     finally:
         server.close()
     return server.exit_code
+
+
+async def _converse(server: MnemolensServer, stdin: BinaryIO) -> None:
+    """All that the client says until it hangs up."""
+    await read_messages(stdin, server.protocol.handle_message)
+    await server.protocol.handled()
 
 
 def serve_tcp(host: str, port: int) -> int:

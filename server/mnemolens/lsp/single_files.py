@@ -7,7 +7,7 @@ downloads folder) is nothing anybody asked for, so hovers are null and commands 
 from pathlib import Path
 
 from mnemolens.lsp.language_server import MnemolensServer
-from mnemolens.lsp.starting import open_folder
+from mnemolens.lsp.starting import open_folders
 from mnemolens.lsp.uris import path_of_uri, uri_of_path
 
 
@@ -18,7 +18,7 @@ def open_lone_file(ls: MnemolensServer, uri: str) -> None:
     path = path_of_uri(uri)
     top = None if path is None else repository_of(path)
     if top is not None:
-        open_folder(ls, uri_of_path(top), lazy=True)
+        open_folders(ls, [uri_of_path(top)], lazy=True)
 
 
 def repository_of(path: Path) -> Path | None:

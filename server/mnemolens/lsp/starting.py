@@ -1,20 +1,25 @@
 """Opens and closes folders: workspace, settings, open documents, index, file watching, in that order.
 
-Opening is quick (the journal is read); the index runs beside the requests.
+The journal is read in a thread, and what the client says meanwhile waits (`holding.py`); the index runs
+beside the requests.
 """
 
+import asyncio
 import logging
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from lsprotocol import types
 
 from mnemolens.core.errors import MnemolensError
+from mnemolens.engine.offload import in_thread
 from mnemolens.engine.workspace import Workspace
 from mnemolens.lsp.folder_settings import FolderSettings, resolved
 from mnemolens.lsp.folders import Folder
 from mnemolens.lsp.indexing import index_folder, show_relinking, waits_no_longer
 from mnemolens.lsp.language_server import MnemolensServer
+from mnemolens.lsp.slices import parse_in_slices
 from mnemolens.lsp.store_notices import tell_what_is_unreadable
 from mnemolens.lsp.upkeep import after_index, forget
 from mnemolens.lsp.uris import path_of_uri
@@ -23,35 +28,56 @@ from mnemolens.lsp.watching import unwatch_folder, watch_folder
 logger = logging.getLogger(__name__)
 
 
-def open_folder(ls: MnemolensServer, uri: str, *, lazy: bool = False) -> Folder | None:
-    """Open the folder `uri`, unless it is open; None (and one message) where it can't be opened."""
+def open_folders(ls: MnemolensServer, uris: Sequence[str], *, lazy: bool = False) -> asyncio.Task[None]:
+    """Open the folders that are not open, beside the requests; a message tells of one that can't be opened.
+
+    What the client says from now on is handled when they are open.
+    """
+    ls.protocol.hold()
+    opening = ls.spawn(_open_folders(ls, uris, lazy=lazy), "opening folders")
+    opening.add_done_callback(lambda _: ls.protocol.let_go())
+    return opening
+
+
+async def _open_folders(ls: MnemolensServer, uris: Sequence[str], *, lazy: bool) -> None:
+    async with ls.opening:
+        for uri in uris:
+            await _open_folder(ls, uri, lazy=lazy)
+
+
+async def _open_folder(ls: MnemolensServer, uri: str, *, lazy: bool) -> None:
     path = path_of_uri(uri)
     if path is None:
         logger.info("%s is no folder on this machine's disk: left alone", uri)
-        return None
-    known = ls.folders.at(path)
-    if known is not None:
-        return known
+        return
+    if ls.folders.at(path) is not None:
+        return
     if not path.is_dir():
         ls.notice(f"The folder {path} does not exist.")
-        return None
-    real = Path(os.path.realpath(path))
+        return
+    wanted = resolved(ls, uri)
     try:
-        workspace = Workspace.open(path, resolved(ls, uri), ls.clock)
+        # Nobody knows of the workspace yet: until it is handed over it is that thread's.
+        workspace = await in_thread(lambda _, __: Workspace.open(path, wanted, ls.clock), "mnemolens-open")
     except (MnemolensError, OSError) as error:
         logger.exception("Opening %s failed", path)
         ls.notice(f"The memories of {path} can't be read: {error}")
-        return None
-    folder = Folder(uri, path, real, workspace, lazy)
+        return
+    folder = Folder(uri, path, _real(path), workspace, lazy)
     ls.folders.add(folder)
     settings = FolderSettings(ls, folder)
     settings.apply()
-    ls.folder_settings[real] = settings
+    ls.folder_settings[folder.real] = settings
     _hand_over_documents(ls)
+    parse_in_slices(ls, workspace)
+    ls.lenses_may_have_changed()
     tell_what_is_unreadable(ls, folder)
     if ls.started:
         start_folder(ls, folder)
-    return folder
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
 
 
 def start_folder(ls: MnemolensServer, folder: Folder) -> None:
@@ -97,7 +123,7 @@ def apply_settings(ls: MnemolensServer, folder: Folder) -> None:
     needs_index = settings.apply()
     if folder.workspace.settings.store != before:
         close_folder(ls, folder.uri)
-        open_folder(ls, folder.uri, lazy=folder.lazy)
+        open_folders(ls, [folder.uri], lazy=folder.lazy)
     elif needs_index and ls.started:
         index(ls, folder)
     elif folder.workspace.relinking.task is not None and ls.started:

@@ -1,6 +1,6 @@
 """`initialize`, `initialized`, `shutdown`.
 
-Folders open with the first, so that every request finds them; what takes time begins after the second.
+Folders begin to open with the first, and every request finds them; what takes longer begins after the second.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ from mnemolens.lsp.language_server import MnemolensServer
 from mnemolens.lsp.logs import log_to_client
 from mnemolens.lsp.parent import ParentWatch
 from mnemolens.lsp.positions import Positions
-from mnemolens.lsp.starting import open_folder, start_folder
+from mnemolens.lsp.starting import open_folders, start_folder
 from mnemolens.lsp.ticker import tick_forever
 from mnemolens.lsp.uris import uri_of_path
 from mnemolens.lsp.watching import FileEvents
@@ -36,8 +36,7 @@ def register(server: MnemolensServer) -> None:
         ls.diagnostics = Diagnostics()
         ls.stop_on_signals()
         take_options(ls, params.initialization_options)
-        for uri in _roots(params):
-            open_folder(ls, uri)
+        open_folders(ls, _roots(params))
 
     @server.feature(types.INITIALIZED)
     def initialized(ls: MnemolensServer, _params: types.InitializedParams) -> None:

@@ -1,0 +1,55 @@
+"""Holds back what the client says while a folder's memories are read beside the requests.
+
+`initialize` is answered at once, and the event loop stays free for answers and other folders' work. What
+comes meanwhile waits and is handled in its order: nobody meets a folder that is half there, no capture is
+planned on memories that are not read yet, no document's changes overtake its opening.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from typing import Any
+
+from mnemolens.lsp.protocol import Protocol
+
+logger = logging.getLogger(__name__)
+
+
+class HoldingProtocol(Protocol):
+    """The protocol, with a door that can be shut."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._holders = 0
+        self._held: deque[Any] = deque()
+
+    def hold(self) -> None:
+        """Handle no more requests and notifications until `let_go` was called as often as this."""
+        self._holders += 1
+
+    def let_go(self) -> None:
+        """What is held is handled from the next turn of the loop on, a message in each."""
+        self._holders -= 1
+        asyncio.get_running_loop().call_soon(self._handle_next)
+
+    def handle_message(self, message: Any) -> None:
+        """Handle or hold it; never hold an answer to what we asked, as others may wait for who asked."""
+        is_answer = isinstance(message, dict) and "method" not in message
+        if (self._holders or self._held) and not is_answer:
+            self._held.append(message)
+        else:
+            super().handle_message(message)
+
+    async def handled(self) -> None:
+        """Returns once nothing is held."""
+        while self._holders or self._held:  # noqa: ASYNC110 - asked once, when the client has hung up
+            await asyncio.sleep(0.01)
+
+    def _handle_next(self) -> None:
+        if self._holders or not self._held:
+            return
+        asyncio.get_running_loop().call_soon(self._handle_next)
+        try:
+            super().handle_message(self._held.popleft())
+        except Exception:
+            logger.exception("Unable to handle a message")
