@@ -91,6 +91,14 @@ def test_loosely_words_with_the_same_beginning_count_less():
     assert keys(made.search([Wanted("config")])) == ["a"]
 
 
+def test_loosely_a_word_in_place_of_another_counts_less():
+    made = index(a="erase a folder", b="delete a folder", c="delta folder")
+    wanted = [Wanted(stem("erase"), synonyms=(stem("delete"), stem("drop"))), Wanted(stem("folder"))]
+    assert keys(made.search(wanted, loose=True)) == ["a", "b", "c"]
+    found = {one.key: one.matched for one in made.search(wanted)}
+    assert found == {"a": 0b11, "b": 0b10, "c": 0b10}
+
+
 def test_limit_and_filter():
     made = index(**{f"k{n:03}": "charge " * (1 + n % 3) for n in range(300)})
     assert len(made.search(words("charge"), limit=7)) == 7

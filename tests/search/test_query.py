@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemolens.search.query import Filters, read_day, read_query
+from mnemolens.search.words import stem
 
 
 def test_filters_phrases_and_words():
@@ -78,3 +79,9 @@ def test_no_query_is_wrong(text):
 
 def test_of_an_endless_query_the_beginning_counts():
     assert len(read_query("word" * 10 + " x1" * 1_000_000).words) <= 64
+
+
+def test_a_word_is_asked_for_with_what_is_used_in_its_place():
+    wanted, _ = read_query("erase quarkonium").wanted()
+    assert stem("delete") in wanted[0].synonyms
+    assert wanted[1].synonyms == ()

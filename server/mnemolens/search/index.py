@@ -52,8 +52,10 @@ _SHARED = 5
 _OF_SHARED = 0.6
 _SHORTENED = 3
 _OF_SHORTENED = 0.3
-"""The same for a loose search: of a word that begins with the same letters (`directory`, `directly`), or that
-is a beginning of the word, as names often are (`dir`). Measured, and told in `server/ARCHITECTURE.md`."""
+_OF_SYNONYM = 0.5
+"""The same for a loose search: of a word that begins with the same letters (`directory`, `directly`), that is
+a beginning of the word, as names often are (`dir`), or that is used in its place (`folder`). Measured, and
+told in `server/ARCHITECTURE.md`."""
 
 
 class Wanted(NamedTuple):
@@ -64,12 +66,14 @@ class Wanted(NamedTuple):
         beginning: longer terms that begin so count too; "" for none.
         needed: a document must hold it where every word is asked for.
         weight: how much it counts.
+        synonyms: terms that are used in its place; they count in a loose search.
     """
 
     term: str
     beginning: str = ""
     needed: bool = True
     weight: float = 1.0
+    synonyms: tuple[str, ...] = ()
 
 
 class Found(NamedTuple, Generic[K]):
@@ -179,7 +183,8 @@ class WordIndex(Generic[K]):
             wanted: what to look for.
             limit: how many at most; None for all.
             every: only documents that hold every needed term; else any.
-            loose: words count too, but less, that have the beginning in common with a word of the query.
+            loose: words count too, but less, that have the beginning in common with a word of the query;
+                synonyms, too.
             accept: only documents of whose key this holds.
         """
         if limit is not None and limit < 1:
@@ -293,15 +298,23 @@ class WordIndex(Generic[K]):
             for longer in self._beginning_with(wanted.beginning):
                 terms.setdefault(longer, _OF_BEGINNING)
         if loose and self._count(term) <= max(_FEW, _COMMON * len(self._keys)):
-            if len(term) >= _SHARED:
-                for other in self._beginning_with(term[:_SHARED]):
-                    terms.setdefault(other, _OF_SHARED)
-            for length in range(_SHORTENED, len(term)):
-                if term[:length] in known:
-                    terms.setdefault(term[:length], _OF_SHORTENED)
+            for other, share in self._loosely(wanted):
+                terms.setdefault(other, share)
         if not terms:
             terms = dict.fromkeys(alike(term, known, self._vocabulary.beginning_with), _OF_TYPO)
         return terms
+
+    def _loosely(self, wanted: Wanted) -> Iterator[tuple[str, float]]:
+        term = wanted.term
+        if len(term) >= _SHARED:
+            for other in self._beginning_with(term[:_SHARED]):
+                yield other, _OF_SHARED
+        for other in wanted.synonyms:
+            if other in self._postings:
+                yield other, _OF_SYNONYM
+        for length in range(_SHORTENED, len(term)):
+            if term[:length] in self._postings:
+                yield term[:length], _OF_SHORTENED
 
     def _hits(self, wanted: Wanted, *, loose: bool) -> "_Hits":
         # What a word stands for in its place is no better a sign than the word itself.

@@ -12,6 +12,7 @@ from typing import Final
 
 from mnemolens.core.memories import MEMORY_KINDS, VERDICTS
 from mnemolens.search.index import Wanted
+from mnemolens.search.synonyms import synonyms
 from mnemolens.search.words import folded, is_unspaced, joined, names_in_query, terms_of_part, words_of_query
 
 MAX_QUERY: Final = 10_000
@@ -86,7 +87,8 @@ class Query:
             short = len(word) == 1 and is_unspaced(word)
             beginning = folded(word) if short or (as_typed and len(word) > 1) else ""
             for term in terms_of_part(word):
-                wanted.append(Wanted(term, beginning if short or not is_unspaced(term) else ""))
+                begins = beginning if short or not is_unspaced(term) else ""
+                wanted.append(Wanted(term, begins, synonyms=synonyms(term)))
                 numbers.append(number)
         for name in names_in_query(self.text)[:MAX_WORDS]:
             wanted.append(Wanted(joined(name), needed=False))
