@@ -13,12 +13,15 @@ import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from hashlib import sha256
-from typing import Literal, NamedTuple, TypeVar
+from itertools import islice
+from typing import Literal, NamedTuple, TypeVar, cast
 
 from tree_sitter import Node, Tree
 
 from mnemolens.codegraph.languages.base import (
     SKIP,
+    STOP,
+    STOP_KIND,
     Definition,
     Facts,
     Language,
@@ -59,7 +62,6 @@ _UNITS_A_STEP = 500
 _WIDE = 1000
 """A node with more children is not read at once."""
 
-_SPACE = re.compile(r"\s+")
 _LONE_CR = re.compile(rb"\r(?!\n)")
 _HEAD_ENDS = ("=>", "{", ":")
 # What may stand between a doc comment and what it documents.
@@ -198,13 +200,28 @@ class Unit:
         return self._calls
 
 
-Entry = Iterator[Node] | Literal["body", "end of body", "end of scope"]
-"""Nodes to read, or what is reached once all before it is read."""
+class _Stop:
+    """What is reached once all before it is read: the walk meets it as it meets a node."""
+
+    kind_id = STOP_KIND
+
+    def as_node(self) -> Node:
+        """Itself, as what it passes for on the stack: to tell the two apart there would cost time."""
+        return cast("Node", self)
 
 
-def _children(node: Node, count: int) -> Iterator[Node]:
-    """The children; a wide node's one after the other: all at once would hold the loop too long."""
-    return iter(node.children) if count <= _WIDE else _one_by_one(node)
+_BODY, _END_OF_BODY, _END_OF_SCOPE = _Stop().as_node(), _Stop().as_node(), _Stop().as_node()
+
+
+class _Wide(_Stop):
+    """The children of a wide node that are still to be read: all at once would hold the loop too long."""
+
+    def __init__(self, node: Node) -> None:
+        self._children = _one_by_one(node)
+
+    def some(self) -> list[Node]:
+        """The next ones, last first; none after the last."""
+        return [*islice(self._children, _WIDE)][::-1]
 
 
 def _one_by_one(node: Node) -> Iterator[Node]:
@@ -225,7 +242,7 @@ _Mark = tuple[int, int]
 """A place in a unit's text: how many of its own tokens, and how many units, stand before it."""
 _Made = tuple[Unit, list[bytes], _Nested, _Mark | None, _Mark | None]
 """A unit that was read, its own tokens, the units in it, where its body begins and ends."""
-Todo = tuple[Unit, list[Entry], Node | None, frozenset[int], int]
+Todo = tuple[Unit, list[Node], Node | None, frozenset[int], int]
 """A unit to read: what is in it, last first; the node it starts at (None: the text), silent nodes, depth."""
 Known = Mapping[tuple[int, int, int], Unit]
 """Units that may be used again, by (start byte, length, kind id) of their node in the new text."""
@@ -250,7 +267,7 @@ class Walk:
     def steps(self, root: Node, *, with_tokens: bool = False) -> Generator[None, None, Unit]:
         """As `module`, as a generator that can be left at any of its steps, a few milliseconds each."""
         unit = Unit("file", "", root.end_byte, root.kind_id)
-        todo: list[Todo] = [(unit, [iter((root,))], None, frozenset(), 0)]
+        todo: list[Todo] = [(unit, [root], None, frozenset(), 0)]
         made: list[_Made] = []
         while todo:
             made.append((yield from self._read(todo)))
@@ -290,123 +307,136 @@ class Walk:
         # Of each import and each edge its node, and of an import how many edges there were before it.
         imports, places, nodes = facts.imports, list[tuple[Node, int]](), list[Node]()
         left = _STEP
+        pop, push, extend = stack.pop, stack.append, stack.extend
         while stack:
-            siblings = stack.pop()
-            if isinstance(siblings, str):
-                if siblings == "body":
+            node = pop()
+            action = actions[node.kind_id]
+            if type(action) is bytes:
+                add(action)
+                continue
+            if action is None:
+                if count := node.child_count:
+                    if count > _WIDE:
+                        push(_Wide(node).as_node())
+                        continue
+                    extend(node.children[::-1])
+                    left -= count
+                    if left <= 0:
+                        left = _STEP
+                        yield
+                elif token := source[node.start_byte : node.end_byte]:
+                    add(token)
+                continue
+            if type(action) is Rule:
+                if action.visit is not None:
+                    action.visit(node, facts)
+                    while len(places) < len(imports):
+                        places.append((node, len(edges)))
+                if action.wraps is not None:
+                    wrapper, wrapped_at = action.wraps(node), len(edges)
+                if action.define is not None and depth < MAX_DEPTH:
+                    child = None
+                    if known:
+                        start_byte = node.start_byte
+                        child = known.get((start_byte, node.end_byte - start_byte, node.kind_id))
+                    first = node
+                    outside: tuple[Node, ...] = ()
+                    if child is None or child.lead or child.beside:
+                        definition = action.define(node)
+                        if definition is None:
+                            child = None
+                        else:
+                            first = definition.first or node
+                            outside = definition.outside
+                            if child is None:
+                                start_byte = node.start_byte
+                                length = node.end_byte - start_byte
+                                child = Unit(definition.kind, definition.name, length, node.kind_id)
+                                child.lead = first.start_byte - start_byte
+                                child.beside = bool(outside)
+                                _describe(child, definition, first, node, source, self.language)
+                                todo.append(_opened(child, definition, first, depth + 1))
+                    if child is not None:
+                        left -= _DEFINITION
+                        start_byte = node.start_byte
+                        outer = point = first.start_point
+                        if wrapper is not None and wrapper[0] == node and wrapped_at == len(edges):
+                            outer = wrapper[1].start_point
+                        docstring = None
+                        if doc and _right_above(parts, doc_mark, outer[0] - doc_row):
+                            docstring = "\n".join(doc).strip()
+                        doc = []
+                        edges.append(
+                            Edge(
+                                child,
+                                _relative(point, base_row, base_column),
+                                start_byte + child.lead - base_byte,
+                                _relative(outer, base_row, base_column),
+                                prefix + child.owner,
+                                docstring,
+                            )
+                        )
+                        nodes.append(node)
+                        nested.append((len(parts), child))
+                        if outside:
+                            extend(outside[::-1])
+                        if left <= 0:
+                            left = _STEP
+                            yield
+                        continue
+                if silent and node.id in silent:
+                    continue
+                if action.scope is not None and (name := action.scope(node)) is not None:
+                    prefixes.append(prefix)
+                    prefix = f"{prefix}{name}."
+                    push(_END_OF_SCOPE)
+                count = node.child_count
+                if count > _WIDE:
+                    push(_Wide(node).as_node())
+                else:
+                    extend(node.children[::-1])
+                    left -= count
+                    if left <= 0:
+                        left = _STEP
+                        yield
+                continue
+            if action is STOP:
+                stop: object = node
+                if isinstance(stop, _Wide):
+                    if some := stop.some():
+                        push(node)
+                        extend(some)
+                        left -= len(some)
+                        if left <= 0:
+                            left = _STEP
+                            yield
+                elif node is _BODY:
                     body_start = len(parts), len(nested)
-                elif siblings == "end of body":
+                elif node is _END_OF_BODY:
                     body_end = len(parts), len(nested)
                 else:
                     prefix = prefixes.pop()
                 continue
-            # Most nodes are leaves: they are read here, their siblings stay where they are.
-            for node in siblings:
-                left -= 1
-                if left <= 0:
-                    left = _STEP
-                    yield
-                action = actions[node.kind_id]
-                if type(action) is bytes:
-                    if action:
-                        add(action)
-                    continue
-                count = node.child_count
-                if action is None:
-                    if count:
-                        stack.append(siblings)
-                        stack.append(_children(node, count))
-                        break
-                    if token := source[node.start_byte : node.end_byte]:
-                        add(token)
-                    continue
-                if type(action) is Rule:
-                    if action.visit is not None:
-                        action.visit(node, facts)
-                        while len(places) < len(imports):
-                            places.append((node, len(edges)))
-                    if action.wraps is not None:
-                        wrapper, wrapped_at = action.wraps(node), len(edges)
-                    if action.define is not None and depth < MAX_DEPTH:
-                        left -= _DEFINITION
-                        start_byte = node.start_byte
-                        length = node.end_byte - start_byte
-                        type_id = node.kind_id
-                        child = known.get((start_byte, length, type_id))
-                        first = node
-                        outside: tuple[Node, ...] = ()
-                        if child is None or child.lead or child.beside:
-                            definition = action.define(node)
-                            if definition is None:
-                                child = None
-                            else:
-                                first = definition.first or node
-                                outside = definition.outside
-                                if child is None:
-                                    child = Unit(definition.kind, definition.name, length, type_id)
-                                    child.lead = first.start_byte - start_byte
-                                    child.beside = bool(outside)
-                                    _describe(child, definition, first, node, source, self.language)
-                                    todo.append(_opened(child, definition, first, depth + 1))
-                        if child is not None:
-                            outer = point = first.start_point
-                            if wrapper is not None and wrapper[0] == node and wrapped_at == len(edges):
-                                outer = wrapper[1].start_point
-                            docstring = None
-                            if doc and _right_above(parts, doc_mark, outer[0] - doc_row):
-                                docstring = "\n".join(doc).strip()
-                            doc = []
-                            edges.append(
-                                Edge(
-                                    child,
-                                    _relative(point, base_row, base_column),
-                                    start_byte + child.lead - base_byte,
-                                    _relative(outer, base_row, base_column),
-                                    prefix + child.owner,
-                                    docstring,
-                                )
-                            )
-                            nodes.append(node)
-                            nested.append((len(parts), child))
-                            if outside:
-                                stack += (siblings, iter(outside))
-                                break
-                            continue
-                    if silent and node.id in silent:
-                        continue
-                    name = action.scope(node) if action.scope is not None else None
-                    if name is not None:
-                        prefixes.append(prefix)
-                        prefix = f"{prefix}{name}."
-                    if count:
-                        stack.append(siblings)
-                        if name is not None:
-                            stack.append("end of scope")
-                        stack.append(_children(node, count))
-                        break
-                    if name is not None:
-                        prefix = prefixes.pop()
-                    continue
-                if action is SKIP:
-                    text = source[node.start_byte : node.end_byte]
-                    if doc_comments and text.startswith(b"/**"):
-                        doc, doc_mark, doc_row = [_clean_comment(text)], len(parts), _ANY_ROW
-                    elif doc_lines is not None and text[:1] != b"\n":
-                        row, column = node.start_point
-                        if row != doc_row + 1 or doc_mark != len(parts):
-                            doc = []
-                        mark = doc_lines.match(text)
-                        if (
-                            mark and not source[node.start_byte - column : node.start_byte].strip()
-                        ):  # not behind code
-                            doc.append(text[mark.end() :].decode("utf-8", "replace").rstrip())
-                        doc_mark, doc_row = len(parts), row
-                    continue
-                token = source[node.start_byte : node.end_byte]
-                if type(action) is Prose:
-                    token = b" ".join(token.split())
-                if token:
-                    add(token)
+            if action is SKIP:
+                text = source[node.start_byte : node.end_byte]
+                if doc_comments and text.startswith(b"/**"):
+                    doc, doc_mark, doc_row = [_clean_comment(text)], len(parts), _ANY_ROW
+                elif doc_lines is not None and text[:1] != b"\n":
+                    row, column = node.start_point
+                    if row != doc_row + 1 or doc_mark != len(parts):
+                        doc = []
+                    mark = doc_lines.match(text)
+                    if (
+                        mark and not source[node.start_byte - column : node.start_byte].strip()
+                    ):  # not behind code
+                        doc.append(text[mark.end() :].decode("utf-8", "replace").rstrip())
+                    doc_mark, doc_row = len(parts), row
+                continue
+            token = source[node.start_byte : node.end_byte]
+            if type(action) is Prose:
+                token = b" ".join(token.split())
+            if token:
+                add(token)
         unit.calls = facts.calls
         if imports:
             _put_in_order(imports, places, edges, nodes, base_byte, self.language)
@@ -493,10 +523,10 @@ def _rebinds(facts: Facts, edges: list[Edge]) -> frozenset[tuple[Elsewhere, str]
 def _opened(unit: Unit, definition: Definition, first: Node, depth: int) -> Todo:
     """A definition as something to read."""
     parts, body = definition.parts, definition.body
-    stack: list[Entry] = [iter(parts)]
+    stack = parts[::-1]
     if body is not None and body in parts:
         at = parts.index(body)
-        stack = [iter(parts[at + 1 :]), "end of body", iter((body,)), "body", iter(parts[:at])]
+        stack = [*parts[:at:-1], _END_OF_BODY, body, _BODY, *parts[:at][::-1]]
     silent = frozenset((definition.silent.id,)) if definition.silent is not None else frozenset[int]()
     return unit, stack, first, silent, depth
 
@@ -536,7 +566,7 @@ def _describe(
     unit.end = max(_relative(_clipped_end(node, language), row, column), unit.name_end)
     body = definition.body
     head = source[first.start_byte : body.start_byte if body is not None else node.end_byte]
-    text = _SPACE.sub(" ", head[: 4 * MAX_SIGNATURE].decode("utf-8", "replace")).strip()
+    text = " ".join(head[: 4 * MAX_SIGNATURE].decode("utf-8", "replace").split())
     for end in _HEAD_ENDS:
         text = text.removesuffix(end).rstrip()
     unit.signature = text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"

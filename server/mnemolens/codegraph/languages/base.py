@@ -197,11 +197,16 @@ class Prose(Atom):
     """As `Atom`, white space joined; nothing where there is nothing else (text between JSX tags)."""
 
 
+class Stop:
+    """Action for what is no node, but is met by the walk as if it were one."""
+
+
 _LAST_KIND = 0xFFFF
 """The kind id of what is an error; those of a grammar are far smaller."""
+STOP_KIND = _LAST_KIND - 1
 
-SKIP, ATOM, PROSE = Skip(), Atom(), Prose()
-Action = Rule | Skip | Atom | bytes
+SKIP, ATOM, PROSE, STOP = Skip(), Atom(), Prose(), Stop()
+Action = Rule | Skip | Atom | Stop | bytes
 
 
 class Grammar(NamedTuple):
@@ -352,6 +357,7 @@ class Language:
         found: list[Action | None] = [None] * (_LAST_KIND + 1)
         for kind, action in self.actions.items():
             found[kind] = action
+        found[STOP_KIND] = STOP
         return found
 
     @cached_property

@@ -29,6 +29,7 @@ from mnemolens.core.symbols import SymbolKind
 _MAX_PARTS = 16
 _NAMES = frozenset({"identifier", "field_identifier", "type_identifier", "package_identifier"})
 _HEADS = _NAMES | {"generic_type", "qualified_type"}
+_OF_MANY = frozenset({"slice_type", "array_type", "implicit_length_array_type", "map_type", "channel_type"})
 _VERSION = re.compile(r"v\d+")
 
 
@@ -42,18 +43,15 @@ def type_text(node: Node | None) -> str:
         if kind == "type_identifier":
             return around + text_of(node)
         if kind == "qualified_type":
-            package, name = node.child_by_field_name("package"), node.child_by_field_name("name")
-            return f"{around}{text_of(package)}.{text_of(name)}"
+            children = node.children
+            return f"{around}{text_of(children[0])}.{text_of(children[-1])}"
         if kind in {"pointer_type", "parenthesized_type", "type_elem", "type_constraint"}:
             node = _only_child(node)
         elif kind == "generic_type":
-            node = node.child_by_field_name("type")
-        elif kind in {"slice_type", "array_type", "implicit_length_array_type"}:
+            node = node.children[0]
+        elif kind in _OF_MANY:
             around += "[]"
-            node = node.child_by_field_name("element")
-        elif kind in {"map_type", "channel_type"}:
-            around += "[]"
-            node = node.child_by_field_name("value")
+            node = node.children[-1]
         else:
             return ""
     return ""
@@ -64,11 +62,16 @@ def dotted(node: Node | None) -> str | None:
     parts: list[str] = []
     suffix = ""
     while node is not None and len(parts) < _MAX_PARTS and len(suffix) < _MAX_PARTS:
-        if node.type == "selector_expression":
-            parts.append(text_of(node.child_by_field_name("field")) + suffix)
+        kind = node.type
+        if kind == "selector_expression":
+            children = node.children
+            parts.append(text_of(children[-1]) + suffix)
             suffix = ""
-            node = node.child_by_field_name("operand")
-        elif node.type in _HEADS:
+            node = children[0]
+        elif kind in _NAMES:
+            name = text_of(node) + suffix
+            return ".".join((name, *reversed(parts))) if parts else name
+        elif kind in _HEADS:
             return ".".join(((type_text(node) or text_of(node)) + suffix, *reversed(parts)))
         elif (made := _made(node)) is not None:
             name = type_text(made)
@@ -86,44 +89,63 @@ def _made(node: Node) -> Node | None:
         made = node.child_by_field_name("type")
         generic = kind == "type_conversion_expression" and made is not None and made.type == "generic_type"
         return None if generic else made  # `Map[int](x)` may well be a call
-    if kind == "call_expression" and text_of(node.child_by_field_name("function")) in {"new", "make"}:
-        arguments = node.child_by_field_name("arguments")
-        return arguments.named_children[0] if arguments is not None and arguments.named_child_count else None
+    if kind == "call_expression" and _is_name(node.children[0], "new", "make"):
+        return next((child for child in node.children[-1].children if child.is_named), None)
     return None
+
+
+def _is_name(node: Node, *names: str) -> bool:
+    return node.type == "identifier" and text_of(node) in names
 
 
 def _operand(node: Node) -> tuple[Node | None, str]:
     """What an expression is made from, and what it does with that."""
     kind = node.type
-    if kind == "call_expression":
-        return node.child_by_field_name("function"), "()"
-    if kind == "type_conversion_expression":
-        return node.child_by_field_name("type"), "()"
+    if kind in {"call_expression", "type_conversion_expression"}:
+        return node.children[0], "()"
     if kind == "index_expression":
-        return node.child_by_field_name("operand"), "[]"
-    if kind in {"slice_expression", "parenthesized_expression"}:
-        return node.child_by_field_name("operand") or _only_child(node), ""
+        return node.children[0], "[]"
+    if kind == "slice_expression":
+        return node.children[0], ""
+    if kind == "parenthesized_expression":
+        return _only_child(node), ""
     if kind == "unary_expression":
-        applied = {"<-": "[]", "*": "", "&": ""}.get(text_of(node.child_by_field_name("operator")))
-        return (None, "") if applied is None else (node.child_by_field_name("operand"), applied)
+        applied = {"<-": "[]", "*": "", "&": ""}.get(text_of(node.children[0]))
+        return (None, "") if applied is None else (node.children[-1], applied)
     return None, ""
 
 
+def _named(node: Node) -> list[Node]:
+    """As `named_children`, but of those nodes that the walk reads next: to make them again is dear."""
+    return [child for child in node.children if child.is_named]
+
+
 def _only_child(node: Node) -> Node | None:
-    inner = [child for child in node.named_children if child.type != "comment"]
+    inner = [child for child in node.children if child.is_named and child.type != "comment"]
     return inner[0] if len(inner) == 1 else None
+
+
+_PARAMETERS = frozenset({"parameter_declaration", "variadic_parameter_declaration"})
+
+
+def _names_and_type(node: Node) -> tuple[list[Node], Node | None]:
+    """What a parameter is called, and its type; nothing of what is no parameter."""
+    if node.type not in _PARAMETERS:
+        return [], None
+    *before, kind = node.children
+    return [child for child in before if child.type == "identifier"], kind
 
 
 def _parameters(node: Node | None) -> set[str]:
     """What a list of parameters or named results binds."""
     found: set[str] = set()
-    for child in node.named_children if node is not None else ():
-        if child.type not in {"parameter_declaration", "variadic_parameter_declaration"}:
-            continue
-        kind = type_text(child.child_by_field_name("type"))
-        if kind and child.type == "variadic_parameter_declaration":
-            kind = "[]" + kind
-        found.update(_bound(child.children_by_field_name("name"), kind))
+    for child in node.children if node is not None else ():
+        names, declared = _names_and_type(child)
+        if names:
+            kind = type_text(declared)
+            if kind and child.type == "variadic_parameter_declaration":
+                kind = "[]" + kind
+            found.update(_bound(names, kind))
     return found
 
 
@@ -138,9 +160,9 @@ def _results(node: Node | None) -> set[str]:
         return set()
     kinds: list[str] = []
     if node.type == "parameter_list":
-        for child in node.named_children:
-            count = len(child.children_by_field_name("name")) or 1
-            kinds += [type_text(child.child_by_field_name("type"))] * count
+        for child in _named(node):
+            names, declared = _names_and_type(child)
+            kinds += [type_text(declared)] * (len(names) or 1)
     else:
         kinds.append(type_text(node))
     return {f"({at or ''}) {kind}" for at, kind in enumerate(kinds[:_MAX_PARTS]) if kind}
@@ -157,19 +179,19 @@ def _type_parameters(node: Node | None) -> set[str]:
 
 def _head(node: Node) -> set[str]:
     """What a function's head binds."""
-    result = node.child_by_field_name("result")
-    return (
-        _parameters(node.child_by_field_name("receiver"))
-        | _parameters(node.child_by_field_name("parameters"))
-        | _parameters(result if result is not None and result.type == "parameter_list" else None)
-        | _results(result)
-        | _type_parameters(node.child_by_field_name("type_parameters"))
-    )
+    found = _results(node.child_by_field_name("result"))
+    for child in node.children:
+        if child.type == "parameter_list":  # receiver, parameters, results
+            found |= _parameters(child)
+        elif child.type == "type_parameter_list":
+            found |= _type_parameters(child)
+    return found
 
 
 def _define_function(node: Node) -> Definition | None:
-    name = node.child_by_field_name("name")
-    if name is None or not text_of(name):
+    name_node = node.child_by_field_name("name")
+    name = text_of(name_node)
+    if name_node is None or not name:
         return None
     bound, owner = _head(node), ""
     kind: SymbolKind = "method_sig" if node.type == "method_elem" else "function"
@@ -184,8 +206,8 @@ def _define_function(node: Node) -> Definition | None:
         bound |= _receiver_parameters(made)
     return Definition(
         kind=kind,
-        name=text_of(name),
-        name_node=name,
+        name=name,
+        name_node=name_node,
         parts=node.children,
         body=node.child_by_field_name("body"),
         owner=owner,
@@ -246,18 +268,26 @@ def _fields(fields: Node | None, bound: set[str]) -> tuple[str, ...]:
 
 def _pair(node: Node) -> tuple[list[Node], list[Node]]:
     """The names and the values of a declaration."""
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    left: Node | None
+    right: Node | None
     if node.type in {"var_spec", "const_spec"}:
         names, right = node.children_by_field_name("name"), node.child_by_field_name("value")
     else:
-        names = left.named_children if left is not None else []
+        if node.type == "short_var_declaration":
+            left, *_, right = node.children
+        else:
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        names = _named(left) if left is not None else []
     if right is None:
         return names, []
-    return names, right.named_children if right.type == "expression_list" else [right]
+    return names, _named(right) if right.type == "expression_list" else [right]
 
 
 def _define_closure(node: Node) -> Definition | None:
     """A function literal that is the only value of one name."""
+    last = node.children[-1]
+    if last.type != "expression_list" or last.children[0].type != "func_literal":
+        return None
     names, values = _pair(node)
     if len(names) != 1 or len(values) != 1 or values[0].type != "func_literal":
         return None
@@ -285,8 +315,9 @@ def _visit_declaration(node: Node, facts: Facts) -> None:
         facts.bound.update(_bound(names, kind))
         return
     one = dotted(values[0]) if len(values) == 1 and len(names) > 1 else None
-    for at, name in enumerate(names):
-        if name.type != "identifier" or text_of(name) == "_":
+    for at, name_node in enumerate(names):
+        name = text_of(name_node)
+        if name == "_" or name_node.type != "identifier":
             continue
         if len(values) == len(names):
             meaning = dotted(values[at])
@@ -294,7 +325,7 @@ def _visit_declaration(node: Node, facts: Facts) -> None:
             meaning = f"{one[:-2]}({at})"
         else:
             meaning = one if not at else None
-        facts.bound.add(f"{text_of(name)} ={meaning}" if meaning else text_of(name))
+        facts.bound.add(f"{name} ={meaning}" if meaning else name)
 
 
 def _visit_range(node: Node, facts: Facts) -> None:
@@ -316,27 +347,30 @@ def _visit_type_switch(node: Node, facts: Facts) -> None:
 
 
 def _visit_call(node: Node, facts: Facts) -> None:
-    function = node.child_by_field_name("function")
-    if node.type == "type_conversion_expression":
-        function = node.child_by_field_name("type")
-        if function is None or function.type != "generic_type":
+    function: Node | None = node.children[0]
+    while function is not None:
+        kind = function.type
+        if kind == "selector_expression":
+            children = function.children
+            facts.call(text_of(children[-1]), dotted(children[0]))
             return
-        name, _, last = type_text(function).rpartition(".")
-        facts.call(last, name)
-        return
-    while function is not None and function.type in {"parenthesized_expression", "index_expression"}:
-        if function.type == "index_expression":
-            function = function.child_by_field_name("operand")
-        else:
+        if kind == "identifier":
+            facts.call(text_of(function), "")
+            return
+        if kind == "index_expression":
+            function = function.children[0]
+        elif kind == "parenthesized_expression":
             function = _only_child(function)
-    if function is None:
-        return
-    if function.type == "identifier":
-        facts.call(text_of(function), "")
-    elif function.type == "selector_expression":
-        facts.call(
-            text_of(function.child_by_field_name("field")), dotted(function.child_by_field_name("operand"))
-        )
+        else:
+            return
+
+
+def _visit_conversion(node: Node, facts: Facts) -> None:
+    """`Map[int](x)` may well be a call."""
+    made = node.children[0]
+    if made.type == "generic_type":
+        name, _, last = type_text(made).rpartition(".")
+        facts.call(last, name)
 
 
 def default_name(path: str) -> str:
@@ -423,7 +457,7 @@ GO = Language(
         "func_literal": Rule(visit=_visit_function),
         "type_switch_statement": Rule(visit=_visit_type_switch),
         "call_expression": Rule(visit=_visit_call),
-        "type_conversion_expression": Rule(visit=_visit_call),
+        "type_conversion_expression": Rule(visit=_visit_conversion),
         "import_spec": Rule(visit=_visit_import),
         "package_clause": Rule(visit=_visit_package),
     },

@@ -37,18 +37,16 @@ def dotted(node: Node | None) -> str | None:
             return None
         kind = node.type
         if kind == "attribute":
-            attribute = node.child_by_field_name("attribute")
-            if attribute is None:
-                return None
-            parts.append(text_of(attribute) + called)
+            children = node.children
+            parts.append(text_of(children[-1]) + called)
             called = ""
-            node = node.child_by_field_name("object")
+            node = children[0]
         elif kind == "identifier":
             parts.append(text_of(node) + called)
             return ".".join(reversed(parts))
         elif kind == "call" and not called:
             called = "()"
-            node = node.child_by_field_name("function")
+            node = node.children[0]
         elif kind in {"await", "parenthesized_expression"} and not called and node.named_child_count == 1:
             node = node.named_children[0]
         else:
@@ -154,7 +152,7 @@ def _define_block(node: Node) -> Definition | None:
 
 
 def _define_lambda(node: Node) -> Definition | None:
-    value = node.child_by_field_name("right")
+    value: Node | None = node.children[-1]
     for _ in range(MAX_WRAPPERS):
         if value is None or value.type != "parenthesized_expression":
             break
@@ -192,9 +190,20 @@ def _own_attribute(node: Node) -> str | None:
     return name if receiver in {"self", "cls"} and name and "." not in name else None
 
 
+_PLAIN_PAIR = 3
+"""Children of `name = value`, without a type or comments."""
+
+
 def _visit_assignment(node: Node, facts: Facts) -> None:
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    declared, value = _type_named(node.child_by_field_name("type")), _value(right)
+    children = node.children
+    left: Node | None
+    right: Node | None
+    if len(children) == _PLAIN_PAIR and children[1].type == "=":
+        left, _, right = children
+        declared, value = None, _value(right)
+    else:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        declared, value = _type_named(node.child_by_field_name("type")), _value(right)
     if left is not None and left.type == "attribute":
         name = _own_attribute(left)
         if name is None:
@@ -227,9 +236,13 @@ def _visit_target(node: Node, facts: Facts) -> None:
 
 
 def _visit_parameters(node: Node, facts: Facts) -> None:
-    for child in node.named_children:
+    for child in node.children:
+        if not child.is_named:
+            continue
         kind = child.type
-        if kind in {"typed_parameter", "typed_default_parameter"}:
+        if kind == "identifier":
+            bind_pattern(child, facts)
+        elif kind in {"typed_parameter", "typed_default_parameter"}:
             name = child.child_by_field_name("name") or child.named_children[0]
             declared = _type_named(child.child_by_field_name("type"))
             if declared and name.type == "identifier":
@@ -292,15 +305,13 @@ def _visit_keyword_pattern(node: Node, facts: Facts) -> None:
 
 
 def _visit_call(node: Node, facts: Facts) -> None:
-    function = node.child_by_field_name("function")
-    if function is None:
-        return
-    if function.type == "identifier":
+    function = node.children[0]
+    kind = function.type
+    if kind == "identifier":
         facts.call(text_of(function), "")
-    elif function.type == "attribute":
-        name = function.child_by_field_name("attribute")
-        if name is not None:
-            facts.call(text_of(name), dotted(function.child_by_field_name("object")))
+    elif kind == "attribute":
+        children = function.children
+        facts.call(text_of(children[-1]), dotted(children[0]))
 
 
 def _visit_import(node: Node, facts: Facts) -> None:

@@ -42,6 +42,11 @@ _HEADS = frozenset({"identifier", "type_identifier", "this", "super"})
 _MEMBERS = frozenset({"member_expression", "nested_identifier", "nested_type_identifier"})
 
 
+_BETWEEN = frozenset({"=", ":"})
+_PLAIN_PAIR = 3
+"""Children of `name = value`, without modifiers, type or comments."""
+
+
 def _unwrap(node: Node | None) -> Node | None:
     """The expression inside brackets, casts and `!`."""
     for _ in range(MAX_WRAPPERS):
@@ -72,16 +77,19 @@ def dotted(node: Node | None) -> str | None:
                 return None
             kind = node.type
         if kind in _MEMBERS:
-            name = node.child_by_field_name("property") or node.child_by_field_name("name")
-            parts.append((text_of(name) if name is not None else "") + called)
+            children = node.children
+            parts.append(text_of(children[-1]) + called)
             called = ""
-            node = node.child_by_field_name("object") or node.child_by_field_name("module")
+            node = children[0]
         elif kind in _HEADS:
             parts.append(text_of(node) + called)
             return ".".join(reversed(parts))
-        elif kind in {"new_expression", "call_expression"} and not called:
+        elif kind == "call_expression" and not called:
             called = "()"
-            node = node.child_by_field_name("constructor") or node.child_by_field_name("function")
+            node = node.children[0]
+        elif kind == "new_expression" and not called:
+            called = "()"
+            node = node.child_by_field_name("constructor")
         elif kind == "await_expression" and not called and node.named_child_count == 1:
             node = node.named_children[0]
         else:
@@ -257,10 +265,16 @@ def _define_method(node: Node) -> Definition | None:
 
 
 def _value_of(node: Node) -> Node | None:
+    children = node.children  # what the walk reads next: to ask for a field makes a node once more
+    if len(children) == _PLAIN_PAIR and children[1].type in _BETWEEN:
+        return _unwrap(children[2])
     return _unwrap(node.child_by_field_name("right" if node.type == "assignment_expression" else "value"))
 
 
 def _target_of(node: Node) -> Node | None:
+    children = node.children
+    if len(children) == _PLAIN_PAIR and children[1].type in _BETWEEN:
+        return children[0]
     for field in ("name", "key", "property", "left"):
         found = node.child_by_field_name(field)
         if found is not None:
@@ -378,9 +392,10 @@ def _required(node: Node | None) -> str | None:
 
 
 def _visit_declarator(node: Node, facts: Facts) -> None:
-    name, value = node.child_by_field_name("name"), _value_of(node)
+    name, whole = _target_of(node), _value_of(node)
     if name is None:
         return
+    value = whole
     if (
         value is not None
         and (value.type in _FUNCTIONS or value.type == "class")
@@ -399,8 +414,8 @@ def _visit_declarator(node: Node, facts: Facts) -> None:
             _visit_required(child, module, facts)
     elif name.type == "identifier":
         facts.bound.add(text_of(name))
-        declared = _type_named(node.child_by_field_name("type"))
-        facts.say(text_of(name), declared, _value_named(node.child_by_field_name("value")) or "?")
+        declared = _type_of(node)
+        facts.say(text_of(name), declared, _value_named(whole) or "?")
     else:
         bind_pattern(name, facts)
 
@@ -417,10 +432,26 @@ def _visit_required(item: Node, module: str, facts: Facts) -> None:
         bind_pattern(alias, facts)
 
 
+_PARAMETERS = frozenset({"required_parameter", "optional_parameter"})
+_PATTERNS = frozenset({"identifier", "this", "object_pattern", "array_pattern", "rest_pattern"})
+
+
+def _type_of(node: Node) -> str | None:
+    """The type that a parameter or a variable is declared to have."""
+    annotations = [child for child in node.children if child.type == "type_annotation"]
+    return _type_named(annotations[0]) if annotations else None
+
+
 def _visit_parameters(node: Node, facts: Facts) -> None:
-    for child in node.named_children:
-        pattern = child.child_by_field_name("pattern")
-        declared = _type_named(child.child_by_field_name("type"))
+    for child in node.children:
+        if not child.is_named:
+            continue
+        pattern, declared = None, None
+        if child.type in _PARAMETERS:
+            pattern = child.children[0]
+            if pattern.type not in _PATTERNS:
+                pattern = child.child_by_field_name("pattern")
+            declared = _type_of(child)
         if pattern is not None and declared and pattern.type in {"identifier", "this"}:
             facts.bound.add(text_of(pattern))
             facts.say(text_of(pattern), declared)
@@ -473,7 +504,11 @@ def _visit_type_parameter(node: Node, facts: Facts) -> None:
 
 
 def _visit_arrow(node: Node, facts: Facts) -> None:
-    bind_pattern(node.child_by_field_name("parameter"), facts)
+    first = node.children[0].type
+    if first == "identifier":
+        bind_pattern(node.children[0], facts)
+    elif first != "formal_parameters":
+        bind_pattern(node.child_by_field_name("parameter"), facts)
 
 
 def _visit_catch(node: Node, facts: Facts) -> None:
@@ -493,13 +528,12 @@ def _call(function: Node | None, facts: Facts) -> None:
     if kind == "identifier":
         facts.call(text_of(function), "")
     elif kind == "member_expression":
-        name = function.child_by_field_name("property")
-        if name is not None:
-            facts.call(text_of(name), dotted(function.child_by_field_name("object")))
+        children = function.children
+        facts.call(text_of(children[-1]), dotted(children[0]))
 
 
 def _visit_call(node: Node, facts: Facts) -> None:
-    _call(node.child_by_field_name("function"), facts)
+    _call(node.children[0], facts)
 
 
 def _visit_new(node: Node, facts: Facts) -> None:
