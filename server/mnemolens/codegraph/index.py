@@ -5,9 +5,9 @@ the same objects as before (an open document's) costs what changed. Resolving na
 """
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from mnemolens.core.symbols import FileSymbols, Import, Symbol, SymbolKey, SymbolRange
 
@@ -27,6 +27,36 @@ class FileView(NamedTuple):
     imports: dict[int, dict[str, list[Import]]]
     exports: dict[str, list[Import]]
     stars: tuple[Import, ...]
+
+
+class Lookup(Protocol):
+    """What of an index is asked to find out what a name means; each method is `CodeIndex`'s."""
+
+    def __contains__(self, file: str) -> bool: ...
+
+    def get(self, file: str) -> FileSymbols | None:
+        """What is known of a file."""
+
+    def view(self, file: str) -> FileView | None:
+        """A file's symbols and imports by name."""
+
+    def symbol(self, key: SymbolKey) -> Symbol | None:
+        """The symbol of that key."""
+
+    def position_of(self, key: SymbolKey) -> int | None:
+        """The symbol's place in its file's `symbols`."""
+
+    def key_at(self, file: str, index: int) -> SymbolKey:
+        """The key of a file's symbol by its place."""
+
+    def keys_named(self, name: str) -> tuple[SymbolKey, ...]:
+        """All symbols whose own name is `name`."""
+
+    def files_ending(self, suffix: str) -> Collection[str]:
+        """Files whose path ends with `suffix`."""
+
+    def files_in(self, folder: str) -> Collection[str]:
+        """The files right in a folder."""
 
 
 _Key = TypeVar("_Key", SymbolKey, str)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mnemolens.codegraph.extract import digest
-from mnemolens.codegraph.index import CodeIndex, FileView
+from mnemolens.codegraph.index import CodeIndex, FileView, Lookup
 from mnemolens.codegraph.languages import language_named
 from mnemolens.codegraph.resolve_file import FileResolver
 from mnemolens.codegraph.resolve_go import GoResolver
@@ -74,9 +74,7 @@ class _Target(NamedTuple):
         return not self.path and not self.instance
 
 
-def resolve(
-    index: CodeIndex, file: str, reference: Reference, *, allow_name: bool = False
-) -> Resolved | None:
+def resolve(index: Lookup, file: str, reference: Reference, *, allow_name: bool = False) -> Resolved | None:
     """What `reference`, made in `file`, refers to; None when no rule says it."""
     view = index.view(file)
     if view is None:
@@ -103,7 +101,7 @@ def _start(reference: Reference, view: FileView) -> Position | None:
     return view.symbols.ranges[reference.scope].definition.start if reference.scope >= 0 else None
 
 
-def _other_rules(index: CodeIndex, file: str, view: FileView) -> GoResolver | FileResolver | None:
+def _other_rules(index: Lookup, file: str, view: FileView) -> GoResolver | FileResolver | None:
     """The resolver of a language with rules of its own."""
     if view.symbols.language == "go":
         return GoResolver(index, file, view)
@@ -111,19 +109,19 @@ def _other_rules(index: CodeIndex, file: str, view: FileView) -> GoResolver | Fi
     return FileResolver(index, file, view) if language is not None and language.shallow else None
 
 
-def _by_name(index: CodeIndex, name: str) -> Resolved | None:
+def _by_name(index: Lookup, name: str) -> Resolved | None:
     """The only symbol of that name in the project."""
     keys = index.keys_named(name)
     return Resolved(keys[0], "name") if len(keys) == 1 else None
 
 
-def resolve_call(index: CodeIndex, file: str, call: Call, *, allow_name: bool = False) -> Resolved | None:
+def resolve_call(index: Lookup, file: str, call: Call, *, allow_name: bool = False) -> Resolved | None:
     """As `resolve`, for a call that the file's symbols hold."""
     reference = Reference(_HERE, call.name, call.receiver, call.caller)
     return resolve(index, file, reference, allow_name=allow_name)
 
 
-def calls_of(index: CodeIndex, key: SymbolKey, *, allow_name: bool = False) -> list[tuple[Resolved, int]]:
+def calls_of(index: Lookup, key: SymbolKey, *, allow_name: bool = False) -> list[tuple[Resolved, int]]:
     """What a symbol's own text calls, and how often, by key; nested definitions' calls are theirs."""
     symbols = index.get(key.file)
     own = index.position_of(key) if key.qualname else -1
@@ -154,7 +152,7 @@ def callers_of(index: CodeIndex, key: SymbolKey) -> list[tuple[Resolved, int]]:
     return sorted(found.items())
 
 
-def bases_of(index: CodeIndex, key: SymbolKey) -> list[Resolved]:
+def bases_of(index: Lookup, key: SymbolKey) -> list[Resolved]:
     """The classes that a class derives from or implements, as far as rules find them."""
     at = index.position_of(key)
     view = index.view(key.file)
@@ -170,12 +168,12 @@ def bases_of(index: CodeIndex, key: SymbolKey) -> list[Resolved]:
     ]
 
 
-def imported_files(index: CodeIndex, file: str) -> list[str]:
+def imported_files(index: Lookup, file: str) -> list[str]:
     """The files that a file imports, without repetition, in the order of the imports."""
     return list(dict.fromkeys(target for target, _ in imports_of(index, file)))
 
 
-def imports_of(index: CodeIndex, file: str) -> list[tuple[str, str]]:
+def imports_of(index: Lookup, file: str) -> list[tuple[str, str]]:
     """(file, name that it or a part of it is bound to; "*" for everything), in the order of the imports."""
     view = index.view(file)
     if view is None:
@@ -200,7 +198,7 @@ class _Resolver:
 
     def __init__(
         self,
-        index: CodeIndex,
+        index: Lookup,
         file: str,
         view: FileView,
         known: "dict[_Question, _Target | None] | None" = None,

@@ -5,7 +5,7 @@ the class's dotted name, so they may as well stand outside of it (`impl Shop` in
 Where overloads share a name nothing says which of them is meant.
 """
 
-from mnemolens.codegraph.index import CodeIndex, FileView
+from mnemolens.codegraph.index import FileView, Lookup
 from mnemolens.core.symbols import CLASS_KINDS, Resolved, SymbolKey
 
 _OWN = frozenset({"this", "$this", "self", "Self", "static"})
@@ -20,7 +20,7 @@ _MAX_BASES = 8
 class FileResolver:
     """Resolution within one file."""
 
-    def __init__(self, index: CodeIndex, file: str, view: FileView) -> None:
+    def __init__(self, index: Lookup, file: str, view: FileView) -> None:
         self.index = index
         self.file = file
         self.symbols = view.symbols

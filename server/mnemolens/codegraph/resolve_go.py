@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from mnemolens.codegraph.index import CodeIndex, FileView
+from mnemolens.codegraph.index import FileView, Lookup
 from mnemolens.core.symbols import CLASS_KINDS, Confidence, Import, Resolved, SymbolKey
 
 _MAX_STEPS = 24
@@ -65,7 +65,7 @@ def package_name(view: FileView) -> str:
 class GoResolver:
     """Resolution from one file's point of view."""
 
-    def __init__(self, index: CodeIndex, file: str, view: FileView, steps: list[int] | None = None) -> None:
+    def __init__(self, index: Lookup, file: str, view: FileView, steps: list[int] | None = None) -> None:
         self.index = index
         self.file = file
         self.view = view

@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from mnemolens.codegraph.index import CodeIndex, FileView
 from mnemolens.codegraph.resolve import bases_of, imports_of, resolve_call
@@ -112,8 +112,7 @@ def resolving(index: CodeIndex, file: str, symbols: FileSymbols) -> Generator[No
 
     Yields after every few calls, so that a long file need not hold the event loop.
     """
-    watched = _Watched(index)
-    seen = cast("CodeIndex", watched)  # it answers all that is asked in resolving
+    seen = _Watched(index)
     file_id = node_id(SymbolKey(file, ""))
     calls: Counter[Row] = Counter()
     for number, call in enumerate(symbols.calls):
@@ -136,7 +135,7 @@ def resolving(index: CodeIndex, file: str, symbols: FileSymbols) -> Generator[No
             for base in bases_of(seen, own):
                 if base.key != own:
                     rels[_kind("INHERITS", CLASS, CLASS), node_id(own), node_id(base.key)] = None
-    looked = (frozenset(paths) for paths in (watched.files, watched.tails, watched.folders))
+    looked = (frozenset(paths) for paths in (seen.files, seen.tails, seen.folders))
     return Resolution(tuple(rels), *looked)
 
 
@@ -263,7 +262,7 @@ def _time(moment: datetime | None) -> datetime | None:
 
 
 class _Watched:
-    """An index that notes which files a resolution looks at."""
+    """A `Lookup` that notes which files a resolution looks at."""
 
     def __init__(self, index: CodeIndex) -> None:
         self._index = index
