@@ -1,4 +1,5 @@
 import asyncio
+import io
 import os
 import sys
 
@@ -52,6 +53,31 @@ def test_headers(header):
 
 def test_what_is_no_message_is_passed_over():
     assert read(framed(b"{nonsense"), framed(b"\xff\xfe"), b"nonsense\r\n\r\n", framed(b"[1]")) == [[1]]
+
+
+@pytest.mark.parametrize("length", [b"-5", b"five", b"0", b"9" * 30, b"9" * 5000])
+def test_a_length_that_is_none_costs_no_other_message(length):
+    assert read(framed(b"[1]"), b"Content-Length: " + length + b"\r\n\r\n", framed(b"[2]")) == [[1], [2]]
+
+
+def test_a_message_that_is_longer_than_it_says_costs_no_other():
+    told = b'Content-Length: 2\r\n\r\n["\xc3\xa9"]'
+    assert read(told, framed(b"[2]"), b"\0", framed(b"[3]")) == [[2], [3]]
+
+
+def test_other_headers_tell_no_length():
+    assert read(framed(b"[1]", b"X-Content-Length: 1\r\nContent-Length: %d\r\n")) == [[1]]
+
+
+def test_more_than_fits_into_memory_is_the_end(caplog):
+    class Full(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise MemoryError(size)
+
+    taken: list[object] = []
+    asyncio.run(asyncio.wait_for(read_messages(Full(framed(b"[1]")), taken.append), 60))
+    assert taken == []
+    assert "too long" in caplog.text
 
 
 def test_a_message_that_is_cut_off_is_not_taken():

@@ -18,7 +18,8 @@ logger = logging.getLogger(__name__)
 READ_AHEAD = 2
 """Messages that wait for the loop: a next one is there when one was handled, and no turn takes many."""
 
-_LENGTH = re.compile(rb"content-length:\s*(\d+)\s*", re.IGNORECASE)
+_LENGTH = re.compile(rb"(?<![\w-])content-length:\s*(\d{1,9})\s*\Z", re.IGNORECASE)
+"""Also behind the rest of a message that was longer than it said: only that one is lost."""
 
 
 async def read_messages(stream: BinaryIO, handle: Callable[[Any], None]) -> None:
@@ -45,10 +46,14 @@ async def read_messages(stream: BinaryIO, handle: Callable[[Any], None]) -> None
 
     def read() -> None:
         with suppress(RuntimeError):  # the loop is closed: the server ends
-            with suppress(OSError, ValueError):  # the stream is
+            try:
                 for body in _bodies(stream):
                     room.acquire()
                     loop.call_soon_threadsafe(take, body)
+            except MemoryError:
+                logger.exception("A message is too long for this machine")
+            except (OSError, ValueError):
+                pass  # the stream is closed
             loop.call_soon_threadsafe(end)
 
     threading.Thread(target=read, name="client", daemon=True).start()
@@ -66,5 +71,5 @@ def _bodies(stream: BinaryIO) -> Iterator[bytes]:
                     return
                 yield body
             length = 0
-        elif found := _LENGTH.fullmatch(header):
+        elif found := _LENGTH.search(header):
             length = int(found[1])
