@@ -15,7 +15,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
@@ -242,7 +241,7 @@ class GraphSync:
             if exact:
                 self._files.update(self._moved)
                 self._moved.clear()
-            with nullcontext() if self._built else bulk_load():
+            with bulk_load():
                 await self._compute(exact=exact)
                 return await self._write()
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from mnemolens.codegraph.languages import setting_of, table_of
 from mnemolens.core.clock import Clock
 from mnemolens.core.symbols import FileSymbols
-from mnemolens.engine.loading import Load, Loaded, Only, Sources, bulk_load
+from mnemolens.engine.loading import VALUES_OF_A_SYMBOL, Load, Loaded, Only, Sources, bulk_load
 from mnemolens.engine.offload import Post, here, in_thread
 from mnemolens.engine.parsing import TIME_LIMIT
 from mnemolens.store.files import DEFAULT_MAX_FILE_BYTES, FileFinder, FoundFile, Skipped
@@ -202,7 +202,7 @@ class Indexer:
         passing: bool = False,
     ) -> RunReport:
         begun = time.perf_counter()
-        with self._busy, bulk_load():
+        with self._busy, bulk_load() as made:
             scan = self._finder.scan()
             total = len(scan.files)
             baseline = self._cache.get_stamps(self._sources.top)
@@ -219,6 +219,7 @@ class Indexer:
                     post(lambda: on_progress(load.done, total))
             if on_progress is not None:
                 post(lambda: on_progress(total, total))
+            made(VALUES_OF_A_SYMBOL * symbols)
             seconds = time.perf_counter() - begun
             self._known = load.stamps
             self.unchanged = frozenset(

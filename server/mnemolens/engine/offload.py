@@ -2,10 +2,11 @@
 
 Owns the hand-over between the two: the thread waits until the loop has taken a piece, so the loop is never
 flooded; cancelling the task stops the thread at its next step. Threads are daemons: they never hold up the
-end of the process. Owns how long a slice is, too.
+end of the process. Owns how long a slice is, too, and that what slices make is not looked at as a whole.
 """
 
 import asyncio
+import gc
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -21,6 +22,14 @@ SLICE_SECONDS = 0.008
 PAUSE_SECONDS = 0.001
 """Between slices the thread that reads requests must get its turn."""
 
+
+FREEZE_AFTER_SECONDS = 0.02
+"""Of slices while no garbage is collected (`loading.bulk_load`): what they made is then left out of later
+looks for garbage. To look at what 20 ms of work make takes some 5 ms, whatever thread it comes to, and the
+collector does not see how much there is: it counts what was made less what went, so that symbols which take
+the place of others count as nothing."""
+
+_sliced_since_freeze = 0.0
 
 _had_a_slice: "WeakSet[asyncio.AbstractEventLoop]" = WeakSet()
 """Loops that gave a slice in this round: between two slices, whosever they are, requests get their turn."""
@@ -50,6 +59,7 @@ class Slices:
         """Let others in, if this slice is used up."""
         if not self.used_up:
             return
+        _freeze_after_much(self._seconds)
         loop = asyncio.get_running_loop()
         if loop not in _had_a_slice:
             _had_a_slice.add(loop)
@@ -58,6 +68,16 @@ class Slices:
         while loop in _had_a_slice:  # noqa: ASYNC110 - whoever comes first in the next round
             await asyncio.sleep(PAUSE_SECONDS)
         self._end = time.perf_counter() + self._seconds
+
+
+def _freeze_after_much(slice_seconds: float) -> None:
+    global _sliced_since_freeze  # noqa: PLW0603 - the collector is global too
+    if gc.isenabled():
+        return
+    _sliced_since_freeze += slice_seconds
+    if _sliced_since_freeze >= FREEZE_AFTER_SECONDS:
+        _sliced_since_freeze = 0.0
+        gc.freeze()
 
 
 def at_once(steps: Generator[None, None, _T]) -> _T:
