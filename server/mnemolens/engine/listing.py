@@ -147,7 +147,7 @@ class Listing:
                 words = set(found)
                 ids = [one for one in ids if one in words]
         elif found is None:
-            ids = list(self._newest)
+            ids = self._newest.all()
         else:
             ids = found if request.best else self._newest.ordered(found)
         if request.include_forgotten:

@@ -31,6 +31,10 @@ class Newest:
         """As they are now; noting more while iterating is harmless."""
         return (memory_id for _, memory_id in tuple(self._order))
 
+    def all(self) -> list[str]:
+        """As they are now, at once."""
+        return [memory_id for _, memory_id in self._order]
+
     def count(self, now: datetime) -> int:
         """How many are neither forgotten nor expired."""
         ended = sum(end <= now for end in self._ends.values())

@@ -45,7 +45,7 @@ LAYERS: tuple[Layer, ...] = ("core", "active", "long_term", "archive")
 MAX_LIMIT = 1_000
 
 _OWN, _AROUND, _FOUND = range(3)
-_MOST_FOUND = 2_000
+_MOST_FOUND = 1_000
 """Memories found by words that are looked at."""
 _ENOUGH = 300
 """Of these, that are ranked whatever the others may be: they fill any budget."""

@@ -158,10 +158,18 @@ class _Matching:
         """The mentions of names; of those that can't but mean the same, the first."""
         first: dict[tuple[str, str, str | None, str | None], Mention] = {}
         for mention in self._mentions:
-            if not _names_file(mention):
+            if not _names_file(mention) and not self._means_nothing(mention):
                 same = (mention.text, mention.rule, mention.scope, self._near_file(mention))
                 first.setdefault(same, mention)
         return list(first.values())
+
+    def _means_nothing(self, mention: Mention) -> bool:
+        """Whether the mention is a lone name that no code has, as most words of most notes are."""
+        return (
+            mention.scope is None
+            and mention.text.isidentifier()
+            and not self._lookup.keys_named(mention.text)
+        )
 
     def _decide_file(self, found: Found, relevance: float) -> tuple[tuple[str, ...], float]:
         files = found.files

@@ -67,6 +67,7 @@ _POSSESSIVE = re.compile(rf"['\u2019]s[ \t]{_NAME}{_AFTER}(?!\()")
 _HAS_EXTENSION = re.compile(rf"{_EXTENSION}$")
 _WORDS_IN_SPAN = re.compile(rf"({IDENTIFIER})\s+(?={IDENTIFIER})")
 _BEFORE_FIRST_WORD = frozenset(" \t\"'*_#>-\u2022([\u201c\u2018")
+_QUOTES = frozenset("\"'")
 _SENTENCE_ENDS = frozenset(".!?:;|\n\u3002\uff01\uff1f\uff1a")
 
 
@@ -212,32 +213,31 @@ class _Reader:
             yield from self._import(token)
 
     def _word(self, start: int, end: int, place: "_Place") -> Iterator[Mention]:
-        text, before = self._text[start:end], self._text[max(start - 2, 0) : start]
-        after = self._text[end : end + 2]
-        label = self._label_at(start)
-        if before.endswith("--") or (before == "-" and start == 1):
+        whole = self._text
+        text, before, after = whole[start:end], whole[start - 1 : start], whole[end : end + 1]
+        if before == "-" and whole[max(start - 2, 0) : start] in {"-", "--"}:
             return
-        called = after.startswith("(") and not _PLURAL.match(self._text, end)
-        if called and self._is_foreign_call(start, text, place):
-            called = False
-        in_quotes = before[-1:] in {'"', "'"} and not called
-        if called or label is not None or (place.span_rule and not in_quotes):
+        label = self._label_at(start)
+        called = (
+            after == "(" and not _PLURAL.match(whole, end) and not self._is_foreign_call(start, text, place)
+        )
+        if called or label is not None or (place.span_rule and before not in _QUOTES):
             rule = place.span_rule or ("call" if called else "markdown_link")
             yield self._mention(start, end, rule, marked=True, scope=label.target if label else None)
             return
-        if after.startswith("=") and not after.startswith(("==", "=>")):
+        if after == "=" and whole[end + 1 : end + 2] not in {"=", ">"}:
             return
         rule = shape_of(text)
         if rule in {"word", "capitalised"}:
-            hyphenated = before.endswith("-") or after.startswith("-")
+            hyphenated = before == "-" or after == "-"
             if place.fenced or hyphenated or len(text) < MIN_BARE_LENGTH or text in self._seen_words:
                 return
             if is_common_word(text) and (rule == "word" or self._starts_sentence(start)):
                 return
             self._seen_words.add(text)
         if rule:
-            yield self._mention(start, end, rule)
-        if rule in {"capitalised", "pascal_case"} and (of := _POSSESSIVE.match(self._text, end)):
+            yield Mention(self._field, start, end, rule, text)
+        if rule in {"capitalised", "pascal_case"} and (of := _POSSESSIVE.match(whole, end)):
             yield self._mention(start, of.end(), "possessive")
 
     def _is_foreign_call(self, start: int, name: str, place: "_Place") -> bool:
@@ -301,6 +301,8 @@ class _Reader:
                 yield _Label(*link.span(1), target)
 
     def _label_at(self, position: int) -> _Label | None:
+        if not self._labels:
+            return None
         index = bisect_right(self._labels, position, key=lambda label: label.start) - 1
         label = self._labels[index] if index >= 0 else None
         return label if label is not None and position < label.end else None
@@ -321,14 +323,14 @@ def shape_of(name: str) -> str:
         return "snake_case" if "_" in letters and len(letters) > 2 else ""
     if "_" in name or "$" in name:
         return "snake_case"
-    if any(c.isupper() for c in name[1:]):
+    if name[1:] != name[1:].lower():
         return "camel_case" if name[0].islower() else "pascal_case"
     return "word" if name[0].islower() else "capitalised"
 
 
 def name_parts(text: str) -> tuple[str, ...]:
     """`Class.method`, `Class::method`, `Class#method`, `Class) Method` of a Go receiver in parts."""
-    return tuple(_SEPARATORS.split(text))
+    return (text,) if text.isidentifier() else tuple(_SEPARATORS.split(text))
 
 
 def _reads_as_code(inner: str) -> bool:

@@ -25,8 +25,7 @@ class Rule(NamedTuple):
     score: float = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A stretch of text that may name code.
 
     Attributes:

@@ -136,6 +136,8 @@ class WordIndex(Generic[K]):
         """As `put`, in steps of some milliseconds; until the last one is done all is as before."""
         counts: dict[str, float] = {}
         for field, text in fields.items():
+            if not text:
+                continue
             weight = self._weights[field]
             held: Counter[str] = Counter()
             for piece in pieces(text):
