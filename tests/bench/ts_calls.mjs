@@ -1,4 +1,5 @@
-// What each call in a folder of TypeScript or JavaScript goes to, as the TypeScript compiler's checker sees it.
+// What each call and each JSX element in a folder of TypeScript or JavaScript goes to, as the TypeScript compiler's
+// checker sees it.
 // Usage: node ts_calls.mjs TYPESCRIPT_MODULE FOLDER
 // Prints one JSON object: file relative to FOLDER -> [[line, column, answered, [[file, line], …]], …]: 0-based line
 // and UTF-16 column of the called name; whether the checker knows a declaration at all; the functions and classes of
@@ -71,8 +72,9 @@ for (const file of program.getSourceFiles()) {
   if (!inFolder(file)) continue;
   const calls = [];
   const visit = (node) => {
-    if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
-      const callee = bare(node.expression);
+    const isTag = ts.isJsxOpeningElement(node) || ts.isJsxSelfClosingElement(node);
+    if (ts.isCallExpression(node) || ts.isNewExpression(node) || isTag) {
+      const callee = bare(isTag ? node.tagName : node.expression);
       const name = ts.isPropertyAccessExpression(callee) ? callee.name : ts.isIdentifier(callee) ? callee : null;
       if (name) {
         const declarations = symbolAt(name)?.declarations ?? [];

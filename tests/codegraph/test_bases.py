@@ -1,4 +1,4 @@
-"""What a class derives from or implements, in the deep languages; Go's is in `test_resolve_go.py`."""
+"""What a class derives from or implements; Go's is in `test_resolve_go.py`."""
 
 import pytest
 
@@ -40,6 +40,26 @@ FILES = {
         class Z extends r.A {}
         X.Inner = class extends X {};
         """,
+    "a.rs": """
+        pub trait Named: Show {}
+        trait Show {}
+        trait Any {}
+        pub struct Cart<T> { items: Vec<T> }
+        enum State { Open }
+        impl<T> Named for Cart<T> {}
+        impl<T> std::fmt::Debug for Cart<T> {}
+        impl<T> Cart<T> { fn new() {} }
+        impl<T> Any for T {}
+        impl !Show for State {}
+        impl m::Inner for State {}
+        impl Show for m::Price {}
+        mod m {
+            pub trait Inner {}
+            pub struct Price;
+            impl Inner for Price {}
+        }
+        fn f() { struct Cart; impl Show for Cart {} impl Show for State {} }
+        """,
     "a.py": "class A: pass\nclass B(A): pass\n",
     "p/__init__.py": "from .c import C\n",
     "p/c.py": "class C: pass\n",
@@ -63,6 +83,11 @@ EXPECTED = {
     "b.ts::R": ["a.ts::B"],
     "b.ts::S": ["a.ts::A"],
     "a.ts::B": ["a.ts::A"],
+    "a.rs::Named": ["a.rs::Show"],
+    "a.rs::Cart": ["a.rs::Named"],
+    "a.rs::State": ["a.rs::Show", "a.rs::m.Inner"],
+    "a.rs::m.Price": ["a.rs::m.Inner", "a.rs::Show"],
+    "a.rs::f.Cart": ["a.rs::Show"],
     "c.js::X": ["a.ts::A"],
     "c.js::Y": ["a.ts::D"],
     "c.js::Z": ["a.ts::A"],

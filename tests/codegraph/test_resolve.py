@@ -1,3 +1,5 @@
+from textwrap import dedent
+
 import pytest
 
 from fixtures import parse_fixture
@@ -499,6 +501,8 @@ TYPESCRIPT = {
         "#- /m.ts\nexport function f() {}\n#- /main.ts\nimport { f } from './m.js';\nf$0();",
         "import m.ts::f",
     ),
+    "tsx: HTML": ("#- /main.tsx\nfunction b() {}\nconst x = <b$0/>;", None),
+    "tsx: HTML ends": ("#- /main.tsx\nfunction b() {}\nconst x = <b></b$0>;", None),
     "tsx": (
         "#- /v.tsx\nexport const V = () => <a/>;\n#- /main.tsx\nimport { V } from './v';\nconst x = <V$0/>;",
         "import v.tsx::V",
@@ -719,6 +723,33 @@ def test_calls_and_callers():
     ]
     assert [r.key.id for r, _ in callers_of(index, key("pay.py::Card"))] == ["shop.py::Shop.buy"]
     assert callers_of(index, key("pay.py::nothing")) == []
+
+
+@pytest.mark.parametrize("ending", ["tsx", "jsx"])
+def test_elements_call_their_components(ending):
+    parts = "export const Button = () => <b/>;\nexport function small() { return <i/>; }"
+    view = """\
+        import { Button, small } from "./parts";
+        import * as parts from "./parts";
+        function b() {}
+        function Local() { return <b>text</b>; }
+        class Shop {
+          render() {
+            return <Local><Button on={1}/><parts.small></parts.small><small/><Other/><Button/></Local>;
+          }
+        }
+        """
+    fixture = f"#- /parts.{ending}\n{parts}\n#- /main.{ending}\n{dedent(view)}$0"
+    index, _, _ = read(fixture, "")
+    assert [(r.key.id, n) for r, n in calls_of(index, key(f"main.{ending}::Shop.render"))] == [
+        (f"main.{ending}::Local", 1),
+        (f"parts.{ending}::Button", 2),
+        (f"parts.{ending}::small", 1),
+    ]
+    assert calls_of(index, key(f"main.{ending}::Local")) == []
+    assert [r.key.id for r, _ in callers_of(index, key(f"main.{ending}::Local"))] == [
+        f"main.{ending}::Shop.render"
+    ]
 
 
 def test_bases_and_imported_files():

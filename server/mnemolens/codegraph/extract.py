@@ -12,6 +12,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from itertools import islice
 from typing import Literal, NamedTuple, TypeVar, cast
@@ -31,6 +32,7 @@ from mnemolens.codegraph.languages.base import (
     is_partial,
 )
 from mnemolens.core.symbols import (
+    CLASS_KINDS,
     Branch,
     Call,
     FileSymbols,
@@ -42,7 +44,7 @@ from mnemolens.core.symbols import (
     SymbolRange,
 )
 
-EXTRACTOR_VERSION = 7
+EXTRACTOR_VERSION = 8
 """Goes up when the same text would give other symbols: caches made by another version are void."""
 
 MAX_DEPTH = 100
@@ -114,9 +116,10 @@ class Unit:
     """One definition (or the module) by what its own text says, wherever it stands."""
 
     __slots__ = (
-        "_caller", "_calls", "_place", "_ranges", "_start", "_symbol", "bases", "beside", "blob", "body_hash",
-        "bound", "calls", "docstring", "edges", "end", "full_hash", "imports", "is_async", "kind", "lead",
-        "length", "name", "name_end", "name_start", "owner", "rebinds", "signature", "token_count", "type_id",
+        "_caller", "_calls", "_place", "_ranges", "_start", "_symbol", "based", "bases", "beside", "blob",
+        "body_hash", "bound", "calls", "docstring", "edges", "end", "full_hash", "imports", "is_async",
+        "kind", "lead", "length", "name", "name_end", "name_start", "owner", "rebinds", "signature",
+        "token_count", "type_id",
     )  # fmt: skip
 
     def __init__(self, kind: SymbolKind, name: str, length: int, type_id: int) -> None:
@@ -139,6 +142,7 @@ class Unit:
         self.imports: list[RawImport] = []
         self.bound: frozenset[str] = frozenset()
         self.rebinds: frozenset[tuple[Elsewhere, str]] = frozenset()
+        self.based: list[tuple[str, str]] = []
         self.blob = b""
         self.full_hash = self.body_hash = ""
         self.token_count = 0
@@ -438,6 +442,7 @@ class Walk:
             if token:
                 add(token)
         unit.calls = facts.calls
+        unit.based = facts.based
         if imports:
             _put_in_order(imports, places, edges, nodes, base_byte, self.language)
             unit.imports = imports
@@ -724,7 +729,7 @@ def assembling(
         ranges.append(unit.ranges_at((own_row, own_column, row + outer_down, outer_column)))
         bound.append(unit.bound)
         units.append(unit)
-        if unit.rebinds:
+        if unit.rebinds or unit.based:
             elsewhere.append(index)
         if unit.imports:
             imports += [_import(item, index) for item in unit.imports]
@@ -734,6 +739,8 @@ def assembling(
             inside = kind in _METHOD_HOLDERS
             path = qualname + "."
             stack += [(e, index, path, inside, own_row, own_column) for e in reversed(unit.edges)]
+    if scopes := [(at, unit) for at in (*elsewhere, -1) if (unit := units[at] if at >= 0 else root).based]:
+        _add_bases(scopes, symbols)
     module_names = root.bound
     for index in elsewhere:
         module_names |= _bind_elsewhere(index, symbols, units, bound)
@@ -747,6 +754,21 @@ def assembling(
         partial=partial,
         ranges=tuple(ranges),
     )
+
+
+def _add_bases(scopes: list[tuple[int, Unit]], symbols: list[Symbol]) -> None:
+    """Add to classes the bases that the text of a scope around them tells."""
+    places = {symbol.qualname: at for at, symbol in enumerate(symbols) if not symbol.ordinal}
+    for scope, unit in scopes:
+        path = symbols[scope].qualname + "." if scope >= 0 else ""
+        for name, base in unit.based:
+            at, around = places.get(path + name), path
+            while at is None and around:
+                around = around.rpartition(".")[0].rpartition(".")[0]
+                around += "." if around else ""
+                at = places.get(around + name)
+            if at is not None and symbols[at].kind in CLASS_KINDS and base not in symbols[at].bases:
+                symbols[at] = replace(symbols[at], bases=(*symbols[at].bases, base))
 
 
 def _import(item: RawImport, scope: int) -> Import:

@@ -152,7 +152,7 @@ EXPECTED = {
 
 BASES = {
     "shop.go": {"Named": ("fmt.Stringer",), "Cart": ("Base",)},
-    "shop.rs": {"Named": ("fmt.Debug", "Sized")},
+    "shop.rs": {"Cart": ("Named",), "Named": ("fmt.Debug", "Sized")},
     "Shop.java": {"Shop": ("Base", "Named", "util.Closeable"), "Shop.Price": ("Named",)},
     "shop.c": {},
     "shop.cpp": {"shop.money.Cart": ("Base", "util.Closeable")},

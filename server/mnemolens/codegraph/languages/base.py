@@ -98,7 +98,7 @@ class RawImport(NamedTuple):
 class Facts:
     """What one scope's own text says, nested definitions left out."""
 
-    __slots__ = ("attributes", "bound", "calls", "imports", "module_wide", "outer", "types")
+    __slots__ = ("attributes", "based", "bound", "calls", "imports", "module_wide", "outer", "types")
 
     def __init__(self) -> None:
         self.calls: dict[tuple[str, str | None], int] = {}
@@ -110,6 +110,8 @@ class Facts:
         """Names declared `global`."""
         self.attributes: set[str] = set()
         """Attributes set on the instance (`self.name = …`)."""
+        self.based: list[tuple[str, str]] = []
+        """Names of classes, each with a base that is told beside it (Rust's `impl Named for Cart`)."""
         self.types: dict[str, set[str]] = {}
         """What is said of the type of a name, or of `self.name`: ":Type", "=expression", "?" for unknown."""
 

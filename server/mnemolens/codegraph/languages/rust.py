@@ -4,13 +4,21 @@ import re
 
 from tree_sitter import Node
 
-from mnemolens.codegraph.languages.base import Grammar, Language, Rule
+from mnemolens.codegraph.languages.base import Facts, Grammar, Language, Rule, mentions
 from mnemolens.codegraph.languages.shallow import Syntax, bases_in, defined, in_class, plain_name
 
 
 def _implemented(node: Node) -> str | None:
     """The type that an `impl` is of."""
     return plain_name(node.child_by_field_name("type")).rpartition(".")[2] or None
+
+
+def _visit_implementation(node: Node, facts: Facts) -> None:
+    """`impl Named for Cart`: the trait is a base of the type, unless `!` says that it is none."""
+    made, base = (plain_name(node.child_by_field_name(part)) for part in ("type", "trait"))
+    is_any = mentions(node.child_by_field_name("type_parameters"), made)  # `impl<T> Named for T`
+    if made and base and not is_any and not any(child.type == "!" for child in node.children):
+        facts.based.append((made, base))
 
 
 _SYNTAX = Syntax(
@@ -41,7 +49,7 @@ RUST = Language(
             "function_item": defined("function"),
             "function_signature_item": defined("method"),
             "macro_definition": defined("function", body="macro_rule"),
-            "impl_item": Rule(scope=_implemented),
+            "impl_item": Rule(scope=_implemented, visit=_visit_implementation),
         }
     ),
     references=_SYNTAX.names,

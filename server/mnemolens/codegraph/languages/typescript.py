@@ -38,6 +38,7 @@ _WRAPPERS = frozenset(
     }
 )
 _NAMES = frozenset({"identifier", "property_identifier", "private_property_identifier", "type_identifier"})
+_TAGS = frozenset({"jsx_opening_element", "jsx_closing_element", "jsx_self_closing_element"})
 _HEADS = frozenset({"identifier", "type_identifier", "this", "super"})
 _MEMBERS = frozenset({"member_expression", "nested_identifier", "nested_type_identifier"})
 
@@ -540,6 +541,18 @@ def _visit_new(node: Node, facts: Facts) -> None:
     _call(node.child_by_field_name("constructor"), facts)
 
 
+def _is_markup(name: str) -> bool:
+    """Whether a tag's name is HTML's: those of components begin with a capital letter."""
+    return name[:1].islower()
+
+
+def _visit_element(node: Node, facts: Facts) -> None:
+    """`<Button/>` and `<shop.button/>` call what they name."""
+    name = node.child_by_field_name("name")
+    if name is not None and not (name.type == "identifier" and _is_markup(text_of(name))):
+        _call(name, facts)
+
+
 def _visit_import(node: Node, facts: Facts) -> None:
     module = _string(node.child_by_field_name("source"))
     for clause in node.named_children:
@@ -621,7 +634,8 @@ def _reference(node: Node) -> Mention | None:
         return Mention(name, "")
     if parent.type in {"import_specifier", "export_specifier", "import_clause"}:
         return _imported_reference(node, parent)
-    if node.type in {"property_identifier", "private_property_identifier"}:
+    is_tag = parent.type == "jsx_namespace_name" or (parent.type in _TAGS and _is_markup(name))
+    if is_tag or node.type in {"property_identifier", "private_property_identifier"}:
         return None
     return Mention(name, "")
 
@@ -686,6 +700,8 @@ _RULES = {
     "call_expression": Rule(visit=_visit_call),
     "new_expression": Rule(visit=_visit_new),
     "import_statement": Rule(visit=_visit_import),
+    "jsx_opening_element": Rule(visit=_visit_element),
+    "jsx_self_closing_element": Rule(visit=_visit_element),
 }
 
 
