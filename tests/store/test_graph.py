@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -347,6 +348,16 @@ class TestQueries:
             ask(store, "RETURN 1")
         store.build([Rows((function("f"),))]).result()
         assert ask(store, "MATCH (f:CodeFunction) RETURN count(*)") == [[1]]
+
+    @pytest.mark.skipif(os.name == "nt", reason="nothing stops a process there")
+    def test_a_process_that_is_stuck_is_ended(self, opened, place, monkeypatch):
+        store = opened(place, [NO_ROWS])
+        monkeypatch.setattr(graph_module, "QUERY_SECONDS", 0.2)
+        monkeypatch.setattr(graph_module, "OVERDUE_SECONDS", 0.2)
+        os.kill(store._process._process.pid, signal.SIGSTOP)
+        with pytest.raises(InvalidArgument, match="stopped after"):
+            store.query("RETURN 1").result(timeout=30)
+        assert store.is_lost
 
     def test_an_enormous_answer_is_refused(self, fifty):
         many = (

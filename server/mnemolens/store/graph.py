@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 QUERY_SECONDS: Final = 5.0
+OVERDUE_SECONDS: Final = 5.0
+"""So long after that its process is ended, which should have ended itself: it may be stuck altogether."""
+
 MAX_ROWS: Final = 1000
 MISSING: Final = "kuzu is not installed"
 _MAX_LOSSES: Final = 3
@@ -336,6 +339,9 @@ class GraphStore:
             raise self._unavailable()
         begun = time.perf_counter()
         rows: list[Row] = []
+        overdue = threading.Timer(QUERY_SECONDS + OVERDUE_SECONDS, process.kill)
+        overdue.daemon = True
+        overdue.start()
         try:
             process.call("read", cypher, parameters, limit, QUERY_SECONDS, on_rows=rows.extend)
         except DatabaseError as error:
@@ -354,6 +360,8 @@ class GraphStore:
                 else "the database ended while it answered: ask again, and narrow it if that happens again"
             )
             raise InvalidArgument("cypher", words) from error
+        finally:
+            overdue.cancel()
         columns, *found = rows
         return QueryResult(tuple(columns), tuple(found[:limit]), len(found) > limit)
 
