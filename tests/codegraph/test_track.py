@@ -342,6 +342,90 @@ def charge(order, provider):
     assert (told(match), match.sure) == (("renamed", "main.py::_charge"), False)
 
 
+def test_a_shell_that_kept_some_of_it_is_one_still():
+    shell = """
+def charge(order, provider):
+    for attempt in range(3):
+        answer = ask(order, provider)
+        if answer.accepted:
+            return answer.receipt
+    raise RuntimeError(order.number)
+"""
+    match = followed(CHARGE, shell + EDITED.replace("def charge", "def ask"))["main.py::charge"]
+    assert (told(match), match.sure) == (("renamed", "main.py::ask"), False)
+
+
+def test_where_little_of_it_went_the_name_keeps_it():
+    part = "\ndef accept(order, answer):\n    order.paid = answer.when\n    return answer.receipt\n"
+    rest = CHARGE.replace(
+        "order.paid = answer.when\n            return answer.receipt", "return accept(order, answer)"
+    )
+    assert "accept(" in rest
+    assert told(followed(CHARGE, rest + part)["main.py::charge"]) == ("kept", "main.py::charge")
+
+
+def test_what_stood_inside_goes_where_its_own_text_went():
+    inner = CHARGE.replace("def charge(order, provider)", "def attempts(order, provider)")
+    outer = f"def charge(order, provider):\n{indented(inner)}    return attempts(order, provider)\n"
+    after = f"def charge(order, provider):\n    return attempts(order, provider)\n{inner}"
+    found = followed(outer, after)
+    assert told(found["main.py::charge"]) == ("kept", "main.py::charge")
+    assert told(found["main.py::charge.attempts"]) == ("moved", "main.py::attempts")
+
+
+def test_a_name_that_another_text_took_over_keeps_only_that():
+    slow = EDITED.replace("def charge", "async def charge").replace("provider.send", "await provider.send")
+    before = files(pay=CHARGE, slow=slow)
+    after = files(pay=slow + CHARGE.replace("def charge", "def sync_charge"))
+    found = followed(before, after)
+    assert told(found["slow.py::charge"]) == ("moved", "pay.py::charge")
+    assert told(found["pay.py::charge"]) == ("renamed", "pay.py::sync_charge")
+    assert not found["pay.py::charge"].sure  # its name still stands
+
+
+def test_a_copy_beside_an_edited_original_takes_nothing():
+    found = followed(CHARGE, EDITED + CHARGE.replace("def charge", "def fast_charge"))
+    assert told(found["main.py::charge"]) == ("kept", "main.py::charge")
+
+
+def test_a_name_that_was_given_to_something_else_is_left_behind():
+    other = """
+def charge(order, provider):
+    for attempt in range(3):
+        order.log(attempt, provider.name, "charged", order.number)
+        provider.flush(order.number, timeout=attempt)
+    shelf = stock.find(order.sku) or stock.add(order.sku)
+    stock.order(shelf, order.count - shelf.free, order.customer)
+    return shelf
+"""
+    match = followed(CHARGE, other + CHARGE.replace("def charge", "def pay"))["main.py::charge"]
+    assert told(match) == ("renamed", "main.py::pay")
+
+
+def test_equal_ones_of_a_name_that_move_together_keep_their_order():
+    same = "".join(f"def test_{name}():\n{indented(CHARGE)}\n" for name in ("a", "b"))
+    twice = same.replace("def test_b", "def test_a")
+    found = followed(files(old=twice), files(new=twice.replace("    ", "     ")))
+    assert told(found["old.py::test_a.charge"]) == ("moved", "new.py::test_a.charge")
+    assert told(found["old.py::test_a#1"]) == ("moved", "new.py::test_a#1")
+
+
+def test_a_method_that_became_an_object_is_what_it_holds():
+    before = """#- /slice.ts
+const slice = {
+  remove(draft: Draft, { payload }: Action<Key>) { delete draft[payload.key] },
+}
+"""
+    after = """#- /slice.ts
+const slice = {
+  remove: { reducer(draft: Draft, { payload }: Action<Key>) { delete draft[payload.key] }, prepare },
+}
+"""
+    old, new = (definitions(text)[-1].key for text in (before, after))
+    assert new.qualname == f"{old.qualname}.reducer"
+    assert told(followed(before, after)[old.id])[1] == new.id
+
+
 def test_a_swap_of_names_is_followed():
     swapped = CHARGE.replace("charge", "invoice") + INVOICE.replace("invoice", "charge")
     found = followed(CHARGE + INVOICE, swapped)

@@ -135,6 +135,44 @@ class TestMoves:
         assert at(folder, one) == ("money.py::charge", "fresh")
         assert at(folder, two) == ("money.py", "fresh")
 
+    def test_what_became_a_shell_is_followed_into_what_it_calls(self, folder):
+        one = note(folder)
+        before = (folder.root / "a.py").read_text()
+        shell = "def pay(order, customer):\n    return _pay(order, customer)\n\n\n"
+        folder.write_seen("a.py", shell + before.replace("def pay", "def _pay"))
+        assert at(folder, one) == ("a.py::_pay", "fresh")
+        folder.write_seen("a.py", before)
+        assert at(folder, one) == ("a.py::pay", "fresh")
+        folder.write_seen("a.py", shell + before.replace("def pay", "def _pay"))
+        assert at(folder, one) == ("a.py::_pay", "fresh")
+        folder.restart()
+        assert at(folder, one) == ("a.py::_pay", "fresh")
+        folder.commit(folder.workspace.attaching.undo_move(one, None, folder.now))
+        assert at(folder, one) == ("a.py::pay", "drifted")
+
+    def test_what_was_edited_on_that_way_is_asked_about(self, folder):
+        one = note(folder)
+        before = (folder.root / "a.py").read_text()
+        shell = """def pay(order, customer):
+    if order.date < today():
+        customer.warn(order.number, order.date, today(), limit=Days(14))
+    return settle(customer, order.total())
+
+
+"""
+        for old, new in (
+            ("def pay(order, customer)", "def settle(customer, total)"),
+            ("    total = sum(line.price for line in order.lines)\n", ""),
+        ):
+            before = before.replace(old, new)
+        folder.write_seen("a.py", shell + before)
+        assert at(folder, one) == ("a.py::settle", "moved")
+        folder.restart()
+        assert at(folder, one) == ("a.py::settle", "moved")
+        folder.commit(folder.workspace.attaching.undo_move(one, None, folder.now))
+        assert at(folder, one) == (None, "lost")  # what has its name now is quite unlike it: it is offered
+        assert [key.id for key, _ in anchor(folder, one).candidates] == ["a.py::pay"]
+
     def test_in_two_bursts_the_deletion_first(self, folder):
         one = note(folder)
         text = (folder.root / "a.py").read_text()

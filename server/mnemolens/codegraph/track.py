@@ -8,8 +8,9 @@ Where anchors are and what verdicts follow is decided by whoever asks.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from mnemolens.codegraph.tokens import dice
 from mnemolens.codegraph.track_known import known_anchor, known_file, known_symbol
@@ -50,7 +51,7 @@ LONG = 36
 """Tokens above which two definitions that are so unlike are two."""
 
 HOLLOW = 0.5
-"""Likeness below which a definition may have given what it did to one that it calls now."""
+"""Share of its text below which a definition may have given what it did to another one."""
 
 INSIDE = 0.65
 """Likeness from which that one has it."""
@@ -58,8 +59,17 @@ INSIDE = 0.65
 MOVED_INSIDE = 0.74
 """What such a move scores at most: the old name still stands, so the user is asked."""
 
-CLEARLY = 0.3
-"""How much more alike it must be than what is left."""
+CLEARLY = 0.25
+"""How much more of the text it must have than what is left."""
+
+RENAMED = 0.85
+"""Likeness from which a definition is followed although one of its name stands in its place."""
+
+GIVEN_AWAY = 0.35
+"""Share of its text below which that one is likely to be another one."""
+
+NEARER = 0.1
+"""How much more alike it must be there, where the text of that one came from elsewhere."""
 
 APART = 0.15
 """How much more alike than what else is there a definition in another place must be."""
@@ -78,7 +88,7 @@ SCORES: dict[Stage, float] = {"same": 1.0, "full_hash": 0.98, "body_hash": 0.9}
 _HOLDERS = CLASS_KINDS | {"file"}
 """Kinds that are what their members are."""
 
-_TOKEN = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
+_TOKEN = re.compile(r"""[A-Za-z0-9_]+|"[^"]*"|'[^']*'|[^\sA-Za-z0-9_]""")
 _MANY = 20
 """Definitions of one hash, or of one key but for the ordinal, beyond which not every pair is looked at."""
 
@@ -119,7 +129,8 @@ class _Tracking:
         taken: {new key: old key}.
         places: {what encloses old definitions: what it has become}.
         doubted: {old key: the new one of that key, which is unlike it}.
-        hollow: {old key: (the new one of that key, less alike than an edit would leave it, likeness)}.
+        hollow: {old key: (the new one of that key, which has less of its text than an edit would leave,
+            the share of the text that it has)}.
         ties: {old key: new ones that are equally near}.
         near: {old key: (likeness, a new one that it may have become)}, when it was asked for first.
         seen: {old key: places with what speaks for them}, to be offered should nothing be found.
@@ -152,9 +163,10 @@ class _Tracking:
         self.by_hash("full_hash")
         self.by_hash("body_hash")
         self.by_call()
+        self.given_away()
         self.by_parent()
         if len(self.found) < len(self.old):
-            self.finder = self.pool.finder(lambda key: key not in self.taken and key not in self.occupied)
+            self.finder = self.look_through()
         for least in (SURE, LIKELY):  # what is sure tells where the rest may be
             self.by_likeness(least)
             self.by_parent()
@@ -207,22 +219,27 @@ class _Tracking:
             self.doubted[old.key] = new
         else:
             self.take(old, new, "same", SCORES["same"])
-        if likeness is not None and likeness < HOLLOW:
-            self.hollow[old.key] = new, likeness
+        if likeness is not None and (left := share(old, new)) < HOLLOW:
+            self.hollow[old.key] = new, left
 
     def by_call(self) -> None:
         """Each that was made a shell, or whose name was given to another: what it did is elsewhere now."""
-        for key, (shell, likeness) in sorted(self.hollow.items()):
+        for key, (shell, left) in sorted(self.hollow.items()):
             if key in self.found and self.found[key][0] != shell:
                 continue
-            inside = self.inside(self.old[key], shell, likeness)
-            if inside is not None:
+            inside = self.inside(self.old[key], shell, left)
+            if inside is None:
+                continue
+            part = self.part_of(self.old[key], inside[0])
+            if part is not None:  # what went there is what stood in it
+                self.take(part, *inside)
+            else:
                 if key in self.found:
                     del self.taken[self.found[key][0].key]
                 self.take(self.old[key], *inside)
 
-    def inside(self, old: Known, shell: Known, likeness: float) -> tuple[Known, Stage, float] | None:
-        """A new definition with the text of an old one whose name a shell has, which has less of it.
+    def inside(self, old: Known, shell: Known, left: float) -> tuple[Known, Stage, float] | None:
+        """A new definition with the text of an old one whose name a shell has, with a share that is left.
 
         That is one that the shell calls, or one of the same name in another class of the file.
         """
@@ -233,12 +250,75 @@ class _Tracking:
             for new in self.pool.named(name)
             if name in calls or new.key.file == shell.key.file
             if new.key not in self.old and self.fits(old, new)
-            if (worth := self.likeness(old, new) or 0.0) >= max(INSIDE, likeness + CLEARLY)
+            if (worth := self.likeness(old, new) or 0.0) >= INSIDE and share(old, new) >= left + CLEARLY
         ]
         if not found:
             return None
         worth, new = max(found, key=lambda pair: (pair[0], pair[1].key))
         return new, "similar", min(worth, MOVED_INSIDE)
+
+    def given_away(self) -> None:
+        """Each whose name another one has, and whose text stands all but unchanged in a new one.
+
+        The other one is quite unlike it, or is what stood elsewhere until now, to the letter.
+        """
+        taken_over = list(self.taken_over())
+        names = [
+            (old, new, None, 1.0 - left - CLEARLY)
+            for key, (new, left) in sorted(self.hollow.items())
+            if left < GIVEN_AWAY and min((old := self.old[key]).token_count, new.token_count) > LONG
+        ]
+        if names or taken_over:
+            self.finder = self.look_through()
+        for old, new, comer, margin in (*names, *taken_over):
+            if not self.holds(old, new) or (comer is not None and comer.key in self.found):
+                continue
+            worth, there = self.nearest_new(old)
+            if there is not None and worth >= (self.likeness(old, new) or 0.0) + margin:
+                del self.taken[new.key]
+                self.take(old, there, "similar", min(worth, MOVED_INSIDE))
+                if comer is not None and self.fits(comer, new):
+                    self.take(comer, new, "body_hash", SCORES["body_hash"])
+
+    def taken_over(self) -> Iterator[tuple[Known, Known, Known, float]]:
+        """(old one, the new one of its key, the old one whose text that has, margin)."""
+        for comer in self.missing():
+            if body_tokens(comer) >= SHORT_BODY:
+                news = [new for new in self.with_hash(comer, "body_hash") if new.key in self.taken]
+                if len(news) == 1:
+                    yield self.old[self.taken[news[0].key]], news[0], comer, NEARER
+
+    def nearest_new(self, old: Known) -> tuple[float, Known | None]:
+        """(likeness, what was not there before and is most like it, if it is that at all)."""
+        found = [
+            (worth, new)
+            for new in self.nearby(old)
+            if new.key not in self.old and (worth := self.likeness(old, new) or 0.0) >= RENAMED
+        ]
+        return max(found, key=lambda pair: (pair[0], pair[1].key), default=(0.0, None))
+
+    def holds(self, old: Known, new: Known) -> bool:
+        """Whether an old one is the new one of its key, edited."""
+        found = self.found.get(old.key)
+        return found is not None and found[0] == new and found[1] == "same" and not _same_full(old, new)
+
+    def look_through(self) -> Finder:
+        """Finds what an old one may have become among what is free now."""
+        return self.pool.finder(lambda key: key not in self.taken and key not in self.occupied)
+
+    def part_of(self, old: Known, new: Known) -> Known | None:
+        """What stood inside an old definition and is nowhere now, if a new one is more like that."""
+        worth = self.likeness(old, new) or 0.0
+        inside = f"{old.key.qualname}."
+        found = []
+        for key in self.order[bisect_left(self.order, (old.key.file, inside)) :]:
+            if key.file != old.key.file or not key.qualname.startswith(inside):
+                break
+            part = self.old[key]
+            if key not in self.found and self.fits(part, new):
+                found.append((self.likeness(part, new) or 0.0, key))
+        best, key = max(found, default=(0.0, old.key))
+        return self.old[key] if best >= worth else None
 
     def by_hash(self, stage: Stage) -> None:
         """Each whose text stands elsewhere, unless several are equally near."""
@@ -251,12 +331,27 @@ class _Tracking:
             if near:
                 agreement = max(near)
                 best[old.key] = agreement, near[agreement]
+        self.in_order({key: news for key, (_, news) in best.items() if len(news) > 1}, stage)
         for key, (_, news) in sorted(best.items(), key=lambda item: item[1][0], reverse=True):
+            if key in self.found:
+                continue
             free = [new for new in news if new.key not in self.taken]
             if len(free) == 1:
                 self.take(self.old[key], free[0], stage, SCORES[stage])
             elif free:
                 self.ties.setdefault(key, free)
+
+    def in_order(self, tied: Mapping[SymbolKey, list[Known]], stage: Stage) -> None:
+        """Equal definitions of one name that went to another place together, one for one."""
+        groups: dict[tuple[SymbolKey, tuple[SymbolKey, ...]], list[SymbolKey]] = defaultdict(list)
+        for key, news in tied.items():
+            groups[key._replace(ordinal=0), tuple(sorted(new.key for new in news))].append(key)
+        for (_, there), keys in groups.items():
+            if len(keys) == len(there) and len({key._replace(ordinal=0) for key in there}) == 1:
+                by_key = {new.key: new for new in tied[keys[0]]}
+                for old, new in zip(sorted(keys), there, strict=True):
+                    if self.fits(self.old[old], by_key[new]):
+                        self.take(self.old[old], by_key[new], stage, SCORES[stage])
 
     def by_parent(self) -> None:
         """Members of what was renamed or moved, and what holds members that were; until nothing changes."""
@@ -300,7 +395,8 @@ class _Tracking:
         if likeness is None:
             self.take(old, new, "parent", SURE)
         elif likeness >= UNLIKE or max(old.token_count, new.token_count) <= LONG:
-            inside = self.inside(old, new, likeness) if likeness < HOLLOW else None
+            left = share(old, new)
+            inside = self.inside(old, new, left) if left < HOLLOW else None
             self.take(old, *(inside or (new, "parent", SURE + 0.2 * likeness)))
 
     def with_members(self, old: Known, votes: Counter[Place] | None) -> None:
@@ -333,9 +429,9 @@ class _Tracking:
             new = self.pool.get(there)
             if new is None or (worth < SURE and not self.stands_out(self.old[key], new)):
                 continue
-            if len(close) == 1:
+            if all(one == there or _inside(one, there) for one in close):
                 self.take(self.old[key], new, "similar", worth)
-            elif len(close) > 1:
+            elif not any(_inside(there, one) for one in close):
                 self.ties[key] = [tied for one in close if (tied := self.pool.get(one)) is not None]
 
     def scores(self, old: Known) -> list[tuple[float, SymbolKey]]:
@@ -359,7 +455,11 @@ class _Tracking:
         in_place = self.moved(place_of(old.key)) == place_of(new.key)
         most = (self.likeness(old, new) or 0.0) - (0.0 if in_place else APART)
         around = self.pool.around(old, (old.key.file, new.key.file))
-        others = (one for one in around if one.key != new.key and _same_sort(old, one))
+        others = (
+            one
+            for one in around
+            if one.key != new.key and _same_sort(old, one) and not _inside(one.key, new.key)
+        )
         return all((self.likeness(old, one) or 0.0) <= most for one in others)
 
     def take_doubted(self) -> None:
@@ -405,7 +505,7 @@ class _Tracking:
         if old.kind == "file" or body_tokens(new) >= SHORT_BODY or old.key.name == new.key.name:
             return True
         if place_of(old.key) != place_of(new.key):
-            return False
+            return _inside(new.key, old.key)  # its name is what it stands in now
         # A declaration is all head: in its place it is known by that.
         alike = new.token_count >= 2 * SHORT_BODY and _same_full(old, new)
         return alike or any(self.beside(old, new))
@@ -517,6 +617,12 @@ class _Tracking:
         return Match("lost", old.key, None, candidates=_best(kept))
 
 
+def share(old: Known, new: Known) -> float:
+    """How much of an old text a new one has, 0..1."""
+    grams = old.grams()
+    return len(grams & new.grams()) / len(grams) if grams else 0.0
+
+
 def body_tokens(known: Known) -> int:
     """Tokens of a definition less those of its head."""
     return known.token_count - len(_TOKEN.findall(known.signature))
@@ -541,6 +647,11 @@ def _same_body(old: Known, new: Known) -> bool:
 def _steps(old: int, new: int) -> tuple[int, int]:
     """How far one ordinal is from another; of two that are as far the later one is nearer."""
     return abs(new - old), old - new
+
+
+def _inside(inner: SymbolKey, outer: SymbolKey) -> bool:
+    """Whether one place is in the other."""
+    return inner.file == outer.file and inner.qualname.startswith(f"{outer.qualname}.")
 
 
 def _same_sort(old: Known, new: Known) -> bool:

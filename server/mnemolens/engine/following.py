@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from mnemolens.codegraph.index import CodeIndex
-from mnemolens.codegraph.tokens import grams_of
+from mnemolens.codegraph.tokens import dice, grams_of
 from mnemolens.codegraph.track import (
     LIKELY,
     NO_GRAMS,
@@ -48,7 +48,13 @@ Before = Mapping[str, FileSymbols | None]
 """{file: what was known of it before}, None for a file that was not there."""
 
 _BY_TEXT = frozenset({"same", "full_hash", "body_hash"})
-"""Stages whose answers don't change when the likeness of more definitions is known."""
+"""Stages whose answers don't change when the likeness of more definitions is known.
+
+But for what was rewritten: then its text may have gone to another definition.
+"""
+
+ALIKE = 0.8
+"""Likeness from which a body counts as merely edited (CONTRACT §4)."""
 
 _TRIES = 3
 """Of the tracker, in a thread, while the index changes under it."""
@@ -246,7 +252,8 @@ class Following:
             return self._code.grams(key) if key in here else NO_GRAMS
 
         matches = yield partial(self._track, old, grams, (), run)
-        if matches is None or any(one.stage not in _BY_TEXT for one in matches if one.old in here):
+        looks = {one.key: one for one in old if one.key in here}
+        if matches is None or any(self._is_open(one, looks) for one in matches if one.old in looks):
             yield from self._read_grams(run)
             matches = yield partial(self._track, old, self._code.read_before, run.burst.files, run)
         for match in matches or ():
@@ -254,6 +261,13 @@ class Following:
                 run.taken.add(match.new)
             for subject in here.get(match.old, ()) if match.old is not None else ():
                 run.changed |= self._say(subject, run.burst.answer(match))
+
+    def _is_open(self, match: Match, looks: Mapping[SymbolKey, Known]) -> bool:
+        """Whether the answer may be another one once the likeness of more definitions is known."""
+        if match.stage not in _BY_TEXT or match.old is None or match.new is None:
+            return True
+        old = looks[match.old].grams()
+        return match.stage == "same" and bool(old) and dice(old, self._code.grams(match.new)) < ALIKE
 
     def _track(
         self,

@@ -6,16 +6,14 @@ text), and it never follows code by mere likeness: `following.py` does, and says
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Protocol
 
 from mnemolens.codegraph.tokens import likeness
-from mnemolens.codegraph.track import LONG, SURE, UNLIKE
+from mnemolens.codegraph.track import LONG, SHOWN, SURE, UNLIKE
 from mnemolens.core.memories import Anchor, CodeState, Placement, Verdict
 from mnemolens.core.symbols import CLASS_KINDS, Symbol, SymbolKey
-from mnemolens.engine.following import Found
-
-ALIKE = 0.8
-"""Likeness from which a body counts as merely edited (CONTRACT §4)."""
+from mnemolens.engine.following import ALIKE, Found
 
 SHORT_BODY = 12
 """Tokens below which an equal body says little: many getters look the same (FACTS: following symbols)."""
@@ -88,7 +86,7 @@ def place(
     found = _at_known_place(anchor, states, bodies, code)
     if found is None and any(code.unread(state.key.file) for state in states):
         return Placement(anchor.id, None, "unanchored", in_scope=False)
-    if found is not None:
+    if found is not None and not _is_shell(anchor, found[0], bodies, code, tracked):
         return _judged(anchor, *found, named, code)
     return _elsewhere(anchor, states, named, code, was_there, tracked)
 
@@ -148,6 +146,16 @@ def _at_known_place(
     return found[0], "place" if found[0] == anchor.birth.state.key else "alias"
 
 
+def _is_shell(
+    anchor: Anchor, key: SymbolKey, bodies: frozenset[str], code: Code, tracked: Found | None
+) -> bool:
+    """Whether what has the anchor's name gave its text to another definition, where the tracker found it."""
+    there, symbol = tracked.key if tracked is not None else None, code.symbol(key)
+    if there in {None, key} or symbol is None or symbol.body_hash in bodies:
+        return False
+    return code.symbol(there) is not None and _likeness(anchor, there, code) > _likeness(anchor, key, code)
+
+
 def _likeness(anchor: Anchor, key: SymbolKey, code: Code) -> float:
     known = (anchor.birth.state, *anchor.aliases, *anchor.confirmations)
     return code.likeness(key, [state.fingerprint for state in known])
@@ -174,8 +182,11 @@ def _elsewhere(
     if tracked is not None and tracked.key is not None and code.symbol(tracked.key) is not None:
         return _carried(anchor, tracked.key, tracked, named, code)
     placement = _by_hash(anchor, states, _known_bodies(anchor), code, was_there)
-    if tracked is None or tracked.key is not None or placement.at is not None or placement.candidates:
+    if placement.at is not None or placement.candidates:
         return placement
+    if tracked is None or tracked.key is not None:
+        standing = [state.key for state in states if code.symbol(state.key) is not None]
+        return replace(placement, candidates=tuple((key, SHOWN) for key in dict.fromkeys(standing))[:3])
     verdict: Verdict = "ambiguous" if tracked.ambiguous else "lost"
     return Placement(anchor.id, None, verdict, tracked.stage, candidates=tracked.candidates)
 
