@@ -33,6 +33,8 @@ _MAX_CONTENT = 200_000
 """Characters that are searched: of what linked code says of itself, all of it together, and of a content."""
 _MAX_PLACES = 10
 _RAREST = 12
+_BESIDE_REQUESTS = 0.002
+"""Seconds of a slice of reading all memories, which goes on beside captures: each of them meets several."""
 _MANY = 2_000
 """Memories to be read that a capture does not wait for: about 0.1 s."""
 
@@ -91,9 +93,9 @@ class Searching:
             self._task.cancel()
             self._task = None
 
-    async def catch_up_slowly(self) -> None:
+    async def catch_up_slowly(self, slice_seconds: float | None = None) -> None:
         """`catch_up`, in slices that let other requests in between."""
-        slices = Slices()
+        slices = Slices(slice_seconds)
         while self._read_on():
             await slices.pause()
 
@@ -103,9 +105,10 @@ class Searching:
         Returns:
             Whether it is up to date.
         """
+        if self._task is not None and not self._task.done():
+            return False  # who waited for the last of it would wait longest
         if not self.is_soon_ready:
-            if self._task is None:
-                self._task = asyncio.get_running_loop().create_task(self.catch_up_slowly())
+            self._task = asyncio.get_running_loop().create_task(self.catch_up_slowly(_BESIDE_REQUESTS))
             return False
         self._task = None
         await self.catch_up_slowly()
@@ -259,7 +262,11 @@ class Searching:
         """The memories that hold most of the rarest words of a text, best first."""
         self.catch_up()
         wanted = [Wanted(term) for term in self._index.rarest(terms_of(text), _RAREST)]
-        return [one.key for one in self._index.search(wanted, limit=limit, accept=accept)]
+        # Most are accepted: a search for so many best ones, whichever they are, ends early.
+        found = [one.key for one in self._index.search(wanted, limit=2 * limit) if accept(one.key)]
+        if len(found) < limit:
+            found = [one.key for one in self._index.search(wanted, limit=limit, accept=accept)]
+        return found[:limit]
 
     def _with_phrases(
         self, phrases: Sequence[str], limit: int | None, accept: Callable[[str], bool] | None
