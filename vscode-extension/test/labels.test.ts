@@ -225,6 +225,15 @@ describe('status', () => {
     assert.doesNotMatch(due(0), /linked/u);
   });
 
+  it('tells which files were read in part only', () => {
+    const read = (partial: string[], partialTotal: number): string =>
+      statusTooltip({ kind: 'ready' }, { version: '0.1.0', folders: [{ ...folder, partial, partialTotal }] });
+    assert.match(read(['src/a.kt'], 1), / · 120 files skipped · 1 file read in part \(src\/a\.kt\)$/u);
+    assert.match(read(['a.ts', 'b.ts', 'c.ts', 'd.ts'], 250), / · 250 files read in part \(a\.ts, b\.ts, c\.ts, …\)$/u);
+    assert.match(read(['a\nb.ts'], 1), /\(a b\.ts\)$/u);
+    assert.doesNotMatch(read([], 0), /in part/u);
+  });
+
   it('says why there is no server', () => {
     assert.equal(statusTooltip({ kind: 'none', reason: 'Python is missing' }, undefined), 'Mnemolens: Python is missing');
   });

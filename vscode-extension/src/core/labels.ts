@@ -248,6 +248,18 @@ export function statusTooltip(state: ServerState, status: ServerStatus | undefin
   }
 }
 
+const MAX_NAMED = 3;
+const MAX_NAME = 60;
+
+/** The first few of so many files, in brackets. */
+function someOf(files: string[], total: number): string {
+  const shown = files.slice(0, MAX_NAMED).map((file) => plain(file, MAX_NAME));
+  if (shown.length === 0) {
+    return '';
+  }
+  return ` (${[...shown, ...(total > shown.length ? ['…'] : [])].join(', ')})`;
+}
+
 function folderLine(folder: FolderStatus): string {
   const parts = [
     counted(folder.memories, 'memory', 'memories'),
@@ -270,6 +282,10 @@ function folderLine(folder: FolderStatus): string {
   const skipped = folder.skippedTotal ?? folder.skipped.length;
   if (skipped > 0) {
     parts.push(`${counted(skipped, 'file', 'files')} skipped`);
+  }
+  const partial = folder.partialTotal ?? 0;
+  if (partial > 0) {
+    parts.push(`${counted(partial, 'file', 'files')} read in part${someOf(folder.partial ?? [], partial)}`);
   }
   return `${plain(folder.root)}: ${parts.join(' · ')}`;
 }

@@ -165,6 +165,9 @@ export interface FolderStatus {
   verdicts: Record<string, number>;
   skipped: { file: string; reason: string }[];
   skippedTotal?: number;
+  /** Some of the files with a syntax error, or with syntax that their grammar does not know. */
+  partial?: string[];
+  partialTotal?: number;
   indexing: { done: number; total: number } | null;
   /** Reading the code was stopped: what was not read shows no memories. */
   indexStopped?: boolean;
