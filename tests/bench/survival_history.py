@@ -11,6 +11,16 @@ it and the others are copies; without such a one nothing is proven, nor where th
 a quarter of its lines. Nor is anything proven of one that was copied or split into twins: where more than
 half of its own lines, by their text, also stand in the one of the same key, or in a new one that no old one
 has become.
+
+Three rules for what lines alone get wrong; `Step.by_lines` is the truth without them:
+
+- the outer one: where the new one stands in another one whose name is new, and the rule holds for that too
+  if a function's lines are counted with those of what is inside it, on both sides, that outer one is it. A
+  function whose inside was given a name is not its inside;
+- equal lines: where the old one of the new one's key holds more than half of the new one's lines too, by
+  text, and is proven nowhere else, it is nobody else's. Of equal lines git names any;
+- a twin: so is it where another old one that is gone, and that nothing proves to be anywhere, holds more than
+  half of the new one's lines by text: of two that became one nobody can say which it was.
 """
 
 import json
@@ -21,7 +31,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,6 +48,9 @@ LEAST_LINES = 2
 _HEADER = re.compile(rb"([0-9a-f]{40}) (\d+) (\d+)")
 _WORD = re.compile(rb"[A-Za-z0-9]")
 
+
+Pairs = dict[SymbolKey, SymbolKey]
+"""{old function: the new one that it has become}."""
 
 Texts = dict[SymbolKey, Counter[bytes]]
 """{function: its own lines' texts}."""
@@ -64,14 +77,16 @@ class Step(NamedTuple):
         shared: (old, new) functions that have any own line in common.
         twins: of those in `pairs`, the ones that moved while another old function of the same qualname, in a
             file that is a copy, held more than half of the new one's lines and did not stay where it was
-            either: nobody can say which of the two it was.
+            either, or one that is gone did: nobody can say which of the two it was.
+        by_lines: `pairs` as lines alone have them.
     """
 
     old: list[Known]
     new: list[Known]
-    pairs: dict[SymbolKey, SymbolKey]
+    pairs: Pairs
     shared: set[tuple[SymbolKey, SymbolKey]]
     twins: set[SymbolKey]
+    by_lines: Pairs
 
 
 class Repository:
@@ -279,7 +294,7 @@ def _own_lines(path: str, source: Source) -> dict[int, SymbolKey]:
 
 def _proven(
     olds: dict[str, Source], news: dict[str, Source], origins: dict[str, Origins]
-) -> tuple[dict[SymbolKey, SymbolKey], set[tuple[SymbolKey, SymbolKey]], set[SymbolKey]]:
+) -> tuple[Pairs, set[tuple[SymbolKey, SymbolKey]], set[SymbolKey], Pairs]:
     before = {path: _own_lines(path, one) for path, one in olds.items()}
     size_before = Counter(key for owners in before.values() for key in owners.values())
     came: dict[SymbolKey, Counter[SymbolKey]] = defaultdict(Counter)
@@ -305,11 +320,74 @@ def _proven(
         if len(went[old, new]) >= LEAST_LINES and came[new][old] * 2 > size_after[new]:
             pairs[old] = new
     texts_before, texts_after = _texts(olds), _texts(news)
-    pairs = _undisputed(pairs, texts_before, texts_after)
-    return pairs, set(went), _twins(pairs, texts_before, texts_after)
+    by_lines = _undisputed(pairs, texts_before, texts_after)
+    pairs = _outermost(by_lines, size_before, size_after, went)
+    twins = _twins(pairs, texts_before, texts_after)
+    mistaken = _of_equal_lines(pairs, texts_before, texts_after)
+    pairs = {old: new for old, new in pairs.items() if old not in mistaken}
+    merged = _merged(pairs, texts_before, texts_after)
+    return pairs, set(went), (twins | merged) & pairs.keys(), by_lines
 
 
-def _undisputed(pairs: dict[SymbolKey, SymbolKey], before: Texts, after: Texts) -> dict[SymbolKey, SymbolKey]:
+def _outermost(
+    pairs: Pairs,
+    size_before: Counter[SymbolKey],
+    size_after: Counter[SymbolKey],
+    went: dict[tuple[SymbolKey, SymbolKey], set[int]],
+) -> Pairs:
+    """The pairs, with the outer function for one that is inside it where lines prove that as well."""
+    found = dict(pairs)
+    taken = set(pairs.values())
+    for old, new in pairs.items():
+        for outer in _around(new, size_after):
+            if old == new or outer in taken or outer in size_before or _around(old, size_before):
+                continue
+            both = [lines for (a, b), lines in went.items() if _within(a, old) and _within(b, outer)]
+            kept = sum(map(len, both)) * 2
+            whole = sum(size for key, size in size_before.items() if _within(key, old))
+            if kept > whole and kept > sum(size for key, size in size_after.items() if _within(key, outer)):
+                taken.add(outer)
+                found[old] = outer
+                break
+    return found
+
+
+def _around(inner: SymbolKey, functions: Iterable[SymbolKey]) -> list[SymbolKey]:
+    """The functions that one stands in, the outermost first."""
+    found = (key for key in functions if key != inner and _within(inner, key))
+    return sorted(found, key=lambda key: len(key.qualname))
+
+
+def _within(inner: SymbolKey, outer: SymbolKey) -> bool:
+    """Whether it is that one, or stands in it."""
+    same = inner.file == outer.file
+    return inner == outer or (same and inner.qualname.startswith(f"{outer.qualname}."))
+
+
+def _of_equal_lines(pairs: Pairs, before: Texts, after: Texts) -> set[SymbolKey]:
+    """Those that are said to be what an old one of the same key is as well as they are."""
+    found = set()
+    for old, new in pairs.items():
+        if new != old and new in before and new not in pairs:
+            lines = after[new]
+            if (before[new] & lines).total() * 2 > lines.total():
+                found.add(old)
+    return found
+
+
+def _merged(pairs: Pairs, before: Texts, after: Texts) -> set[SymbolKey]:
+    """Those that moved while another one, which is gone, held half of the new one's lines."""
+    with_line = _by_line({key: lines for key, lines in before.items() if key not in {*pairs, *after}})
+    found = set()
+    for old, new in pairs.items():
+        if new != old:
+            rivals = {key for line in after[new] for key in with_line.get(line, ())}
+            if any((before[key] & after[new]).total() * 2 > after[new].total() for key in rivals):
+                found.add(old)
+    return found
+
+
+def _undisputed(pairs: Pairs, before: Texts, after: Texts) -> Pairs:
     """The pairs less those where another new function, nobody's successor, holds the old one's lines too."""
     with_line = _by_line(after)
     successors = set(pairs.values())
@@ -325,7 +403,7 @@ def _undisputed(pairs: dict[SymbolKey, SymbolKey], before: Texts, after: Texts) 
     return kept
 
 
-def _twins(pairs: dict[SymbolKey, SymbolKey], before: Texts, after: Texts) -> set[SymbolKey]:
+def _twins(pairs: Pairs, before: Texts, after: Texts) -> set[SymbolKey]:
     """Those that moved while a copy in another file, which did not stay, held half of the new one's lines."""
     with_line = _by_line({key: lines for key, lines in before.items() if pairs.get(key) != key})
     found = set()

@@ -26,7 +26,7 @@ from mnemolens.core.memories import Anchor, CodeState, Memory, Verdict
 from mnemolens.core.settings_model import Settings
 from mnemolens.core.symbols import CLASS_KINDS, SymbolKey
 from mnemolens.core.text import BinarySource, Text, decode_source
-from mnemolens.engine.placing import ALIKE
+from mnemolens.engine.following import ALIKE
 from mnemolens.linking import names_in
 from mnemolens.store.files import FileFinder
 from mnemolens.store.git_trees import find_commit, list_files, read_blobs
