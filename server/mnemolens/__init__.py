@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ActivatedNode",
     "CodeGraph",
+    "CodeLink",
     "GraphUnavailable",
     "HierarchicalRetriever",
     "InvalidArgument",
@@ -22,6 +23,7 @@ __all__ = [
     "MemoryGraph",
     "MemoryGraphNodeMeta",
     "MemoryLayer",
+    "MemoryPreview",
     "MemoryQuery",
     "MemoryStorage",
     "MemoryTrace",
@@ -29,6 +31,7 @@ __all__ = [
     "MnemolensError",
     "NotFound",
     "SessionInfo",
+    "SimilarMemory",
     "SpreadingActivationConfig",
     "StoreError",
     "StoredMemory",
@@ -49,7 +52,15 @@ if TYPE_CHECKING:
     )
     from mnemolens.api.memory_graph import MemoryGraph
     from mnemolens.api.memory_storage import MemoryStorage, StoredMemory
-    from mnemolens.api.models import MemoryEntry, MemoryQuery, MemoryType, SessionInfo
+    from mnemolens.api.models import (
+        CodeLink,
+        MemoryEntry,
+        MemoryPreview,
+        MemoryQuery,
+        MemoryType,
+        SessionInfo,
+        SimilarMemory,
+    )
     from mnemolens.api.time_decay import (
         HierarchicalRetriever,
         MemoryLayer,
@@ -61,6 +72,7 @@ if TYPE_CHECKING:
 _LOADED_FROM = {
     "ActivatedNode": "mnemolens.api.graph_values",
     "CodeGraph": "mnemolens.api.code_graph",
+    "CodeLink": "mnemolens.api.models",
     "GraphUnavailable": "mnemolens.core.errors",
     "HierarchicalRetriever": "mnemolens.api.time_decay",
     "InvalidArgument": "mnemolens.core.errors",
@@ -72,6 +84,7 @@ _LOADED_FROM = {
     "MemoryGraph": "mnemolens.api.memory_graph",
     "MemoryGraphNodeMeta": "mnemolens.api.graph_values",
     "MemoryLayer": "mnemolens.api.time_decay",
+    "MemoryPreview": "mnemolens.api.models",
     "MemoryQuery": "mnemolens.api.models",
     "MemoryStorage": "mnemolens.api.memory_storage",
     "MemoryTrace": "mnemolens.api.time_decay",
@@ -79,6 +92,7 @@ _LOADED_FROM = {
     "MnemolensError": "mnemolens.core.errors",
     "NotFound": "mnemolens.core.errors",
     "SessionInfo": "mnemolens.api.models",
+    "SimilarMemory": "mnemolens.api.models",
     "SpreadingActivationConfig": "mnemolens.api.graph_values",
     "StoreError": "mnemolens.core.errors",
     "StoredMemory": "mnemolens.api.memory_storage",

@@ -121,6 +121,15 @@ def test_the_same_again(shell):
     assert one in ran.error
 
 
+def test_our_own_hover_pasted_back_is_the_memory_that_it_shows(shell):
+    one = shell.remember("It may be called twice.", "--title", "Idempotent", "--at", "shop/pay.py::charge")
+    hover = "**Idempotent** · fresh\nIt may be called twice.\n*on `Payment.charge()` · just now*"
+    for more in ((), ("--dry-run",)):
+        ran = shell("remember", hover, "--at", "shop/pay.py::refund", "--json", *more)
+        assert ran.json["duplicateOf"] == ran.json["memory"]["id"] == one
+    assert len(shell("list", "--json").json["memories"]) == 1
+
+
 def test_from_below_and_from_elsewhere(shell, tmp_path, monkeypatch):
     monkeypatch.chdir(shell.folder / "shop")
     one = shell.remember("From below", "--at", "pay.py::refund")

@@ -1,12 +1,11 @@
 """Vectors made in the background: what is kept, what another model means, and what a bad endpoint costs."""
 
 import asyncio
-import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from endpoints import Server
 from folders import Folder
 from mnemolens.core.errors import EmbedderUnavailable
 from mnemolens.core.settings import SettingsSources, resolve_settings
@@ -14,58 +13,6 @@ from mnemolens.engine import embedders
 from mnemolens.engine.embedders import Endpoint, LocalTransformer, MiniLm, open_embedder
 from mnemolens.engine.requests import ListRequest, RecallRequest
 from mnemolens.store.vectors import VectorStore
-
-TOPICS = {"money": [1, 0, 0], "cash": [0.9, 0.1, 0], "stock": [0, 1, 0], "shelf": [0, 0.9, 0.1]}
-
-
-class Server:
-    """An endpoint whose vectors say which topic a text is about; `answer` replaces what it says."""
-
-    def __init__(self) -> None:
-        self.asked: list[dict] = []
-        self.headers: list[str | None] = []
-        self.answer = None
-        self.status = 200
-        self.dimension = 3
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.asked.append(question)
-                outer.headers.append(self.headers["Authorization"])
-                body = outer.answer if outer.answer is not None else outer.vectors(self.path, question)
-                data = body if isinstance(body, bytes) else json.dumps(body).encode()
-                self.send_response(outer.status)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_):
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.http.server_port}"
-        self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02})
-        self.thread.start()
-
-    def vectors(self, path, question):
-        rows = [self.vector(text) for text in question["input"]]
-        if path.endswith("/api/embed"):
-            return {"embeddings": rows}
-        data = [{"index": number, "embedding": row} for number, row in enumerate(rows)]
-        return {"data": data[::-1]}
-
-    def vector(self, text):
-        for word, vector in TOPICS.items():
-            if word in text:
-                return [*vector, 0, 0][: self.dimension]
-        return [0.1] * (self.dimension - 1) + [1]
-
-    def close(self):
-        self.http.shutdown()
-        self.http.server_close()
-        self.thread.join()
 
 
 @pytest.fixture
@@ -122,11 +69,16 @@ def recalled(folder, query):
     return {found.view.memory.title: found.why[0] for found in view.memories}
 
 
-def test_finds_what_says_the_same_in_other_words(folder):
+def named(server, model="ollama:topics", path=""):
+    return f"{model} at 127.0.0.1:{server.http.server_port}{path}"
+
+
+def test_finds_what_says_the_same_in_other_words(folder, server):
     folder.remember("money is taken twice", title="taken")
     folder.remember("the shelf is empty", title="empty")
     state = settle(folder)
-    assert (state.model, state.made, state.due, state.reason) == ("ollama:topics", 2, 0, None)
+    assert state.model == named(server)
+    assert (state.made, state.due, state.reason) == (2, 0, None)
     assert recalled(folder, "cash") == {"taken": "close in meaning"}
     assert recalled(folder, "twice stock")["taken"] == "mentions twice"
 
@@ -202,11 +154,11 @@ def test_another_model_makes_all_anew(folder, server):
     server.dimension = 5
     other = settings_of(embedder="openai", endpoint=f"{server.address}/v1", model="other")
     folder.workspace.apply_settings(other)
-    assert settle(folder).model == "openai:other"
+    assert settle(folder).model == named(server, "openai:other", "/v1")
     folder.workspace.embedding.close()
     store = VectorStore(folder.workspace.layout.store / "vectors.sqlite")
-    assert store.made("ollama:topics").memory_ids == ()
-    assert store.made("openai:other").rows.shape == (1, 5)
+    assert store.made(named(server)).memory_ids == ()
+    assert store.made(named(server, "openai:other", "/v1")).rows.shape == (1, 5)
     store.close()
 
 
@@ -223,8 +175,32 @@ def test_another_dimension_of_the_same_model_is_refused_and_nothing_is_stored(fo
     assert "vectors of 4 numbers, but before they had 3" in folder.workspace.embedding.state.reason
     folder.workspace.embedding.close()
     store = VectorStore(folder.workspace.layout.store / "vectors.sqlite")
-    assert store.made("ollama:topics").rows.shape == (1, 3)
+    assert store.made(named(server)).rows.shape == (1, 3)
     store.close()
+
+
+def test_two_endpoints_may_call_different_models_the_same(folder):
+    folder.remember("money", title="note")
+    settle(folder)
+    other = Server()
+    folder.workspace.apply_settings(settings_of(embedder="ollama", endpoint=other.address, model="topics"))
+    settle(folder)
+    texts = [text for question in other.asked for text in question["input"]]
+    assert texts == ["one", "note\nmoney"]  # made anew: what the first one made says nothing here
+    other.close()
+
+
+def test_a_process_for_one_question_searches_by_words_where_the_endpoint_is_slow(folder, server, monkeypatch):
+    folder.remember("money", title="note")
+    settle(folder)
+    embedding = folder.workspace.embedding
+    assert [*embedding.similar_now("cash")] == [*folder.workspace.state.memories()]
+    release = threading.Event()
+    monkeypatch.setattr(server, "vectors", lambda *_: release.wait(5) and {})
+    monkeypatch.setattr("mnemolens.engine.embedding._ONE_QUESTION_SECONDS", 0.05)
+    assert embedding.similar_now("cash") == {}
+    assert "no answer in 0.05 s" in embedding.state.reason
+    release.set()
 
 
 def test_an_endpoint_that_is_down_leaves_the_words(tmp_path, server):
@@ -391,7 +367,8 @@ def test_a_transformer_in_a_local_folder(tmp_path):
     )
     model = LocalTransformer(str(tmp_path))
     rows = model.embed(["money is short", "", "a" * 10_000, "money is short"], is_query=False)
-    assert (model.name, model.dimension, rows.shape) == (f"transformers:{tmp_path.name}", 8, (4, 8))
+    assert (model.name, model.dimension, rows.shape) == (model.name, 8, (4, 8))
+    assert model.name.startswith(f"transformers:{tmp_path.name}-")
     assert (rows**2).sum(axis=1).tolist() == pytest.approx([1] * 4)
     assert rows[0].tolist() == pytest.approx(rows[3].tolist(), abs=1e-5)
     (tmp_path / "config.json").write_text("{")

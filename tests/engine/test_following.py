@@ -124,6 +124,19 @@ class TestMoves:
         assert at(folder, two) == ("pkg/money.py::Shop.open", "fresh")
         assert at(folder, three) == ("pkg/money.py", "fresh")
 
+    def test_a_rename_in_the_editor_takes_back_an_earlier_refusal_of_that_place(self, folder):
+        one = note(folder)
+        old, new = folder.root / "a.py", folder.root / "b.py"
+        old.rename(new)
+        moved(folder, "a.py", "b.py")
+        folder.commit(folder.workspace.attaching.undo_move(one, None, folder.now))
+        new.rename(old)
+        moved(folder, "a.py", "b.py")
+        assert at(folder, one) == ("a.py::pay", "fresh")
+        old.rename(new)
+        folder.run(folder.workspace.files_renamed([(old, new)]))
+        assert at(folder, one) == ("b.py::pay", "fresh")
+
     def test_moved_renamed_and_edited_at_once(self, folder):
         one, two = note(folder), note_on_file(folder)
         text = (folder.root / "a.py").read_text()

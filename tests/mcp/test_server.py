@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from endpoints import Server
 from folders import Folder
 from mnemolens.cli import serving_agents
 from mnemolens.core.errors import InvalidArgument
@@ -435,6 +436,42 @@ def test_the_entry_in_the_readme_starts_it(project):
         assert "`retry()`" in await agent.ask("context", at="pay.py::retry")
 
     run(project, work, named["args"])
+
+
+def test_what_an_agent_hands_back_or_says_almost_again_is_known(project):
+    said = "The provider charges twice when its first answer is slow, so each call carries the order's key."
+
+    async def work(agent, _started):
+        stored = await agent.ask("capture", content=said, title="Slow answers", at="pay.py::charge")
+        memory = stored.split("`")[1]
+        hover = f"**Slow answers** · fresh  \n{said}  \n*on `charge()` · just now*"
+        again = await agent.ask("capture", content=hover, at="pay.py::retry")
+        assert again.startswith(f"This is known already: `{memory}`")
+        almost = await agent.ask("capture", content=f"{said} Beware of it.")
+        assert almost.startswith("Stored: ")
+        assert f"Note `{memory}` says almost the same: `Slow answers`." in almost
+
+    run(project, work)
+
+
+def test_notes_are_found_by_meaning_where_an_embedder_is_on(project, monkeypatch):
+    server = Server()
+    for name, value in {"EMBEDDER": "ollama", "ENDPOINT": server.address, "MODEL": "topics"}.items():
+        monkeypatch.setenv(f"MNEMOLENS_SEARCH__{name}", value)
+
+    async def work(agent, _started):
+        await agent.ask("capture", content="money is short", title="taken")
+        for _ in range(100):  # vectors are made in the background
+            found = await agent.ask("recall", query="cash")
+            if "taken" in found:
+                break
+            await asyncio.sleep(0.05)
+        assert "close in meaning" in found
+        assert "taken" in await agent.ask("list", text="cash")
+        assert await agent.ask("recall", query="stock") == "No note fits."
+
+    run(project, work)
+    server.close()
 
 
 def test_without_the_extra_it_says_how_to_get_it(project, monkeypatch, capsys):

@@ -13,11 +13,21 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from mnemolens.api.connection import Connection
-from mnemolens.api.conversion import capture_request, entry_of, list_request, number, session_of, text
-from mnemolens.api.models import MemoryEntry, MemoryQuery, MemoryType, SessionInfo
+from mnemolens.api.conversion import (
+    capture_request,
+    entry_of,
+    links_of,
+    list_request,
+    number,
+    preview_of,
+    session_of,
+    text,
+)
+from mnemolens.api.models import CodeLink, MemoryEntry, MemoryPreview, MemoryQuery, MemoryType, SessionInfo
 from mnemolens.api.shared import CLOSED, SharedWorkspace, give_back, place_of, share
 from mnemolens.core.errors import InvalidArgument, NotFound, StoreError
 from mnemolens.core.views import MemoryView
+from mnemolens.engine.places import Place, place_at
 from mnemolens.engine.requests import ListRequest
 from mnemolens.engine.status import status_of
 from mnemolens.engine.write import Write
@@ -157,6 +167,88 @@ class KuzuBackend:
             return _answering(shared.workspace.writing.overwrite(request, _now()), True)
 
         return shared.call(lambda: written(shared, plan))
+
+    def preview_memory(self, memory: MemoryEntry) -> MemoryPreview:
+        """What storing this memory would mean: its links, what is known already, the code it may be about.
+
+        Stores nothing. Waits until the code is read, where anybody has indexed it (see `CodeGraph`).
+
+        Raises:
+            InvalidArgument: a field is wrong, or the text holds a secret.
+            StoreError: the backend is closed.
+        """
+        request = capture_request(memory, allow_secret=False)
+        shared = self._open()
+
+        async def work() -> MemoryPreview:
+            shared.workspace.journaling.catch_up()
+            shared.index_known_code()
+            await shared.indexed()
+            view = await shared.workspace.capturing.preview(request, _now(), wait=True)
+            return preview_of(view, memory.id)
+
+        return shared.call(work)
+
+    def link_memory(self, memory_id: str, at: str) -> list[CodeLink]:
+        """Links a memory to code, as a suggestion or a candidate offers it, or anywhere.
+
+        Args:
+            memory_id: the memory's.
+            at: `path::name`, `path:line` or a file's path, relative to the root or the current folder.
+
+        Returns:
+            All of the memory's links.
+
+        Raises:
+            InvalidArgument: there is no such file, line or symbol.
+            NotFound: no memory has that id.
+            StoreError: the store can't be written, or the backend is closed.
+        """
+        text("memory_id", memory_id)
+        text("at", at)
+        shared = self._open()
+
+        async def work() -> list[CodeLink]:
+            place = await self._placed(shared, at)
+            linking = shared.workspace.attaching.link
+            done = await written(
+                shared, lambda: linking(memory_id, file=place.file, position=place.position, now=_now())
+            )
+            return links_of(done.links)
+
+        return shared.call(work)
+
+    def refuse_suggestion(self, memory_id: str, at: str) -> None:
+        """Never suggests this code for this memory again.
+
+        Args:
+            memory_id: the memory's.
+            at: as for `link_memory`.
+
+        Raises:
+            InvalidArgument: there is no such file, line or symbol.
+            NotFound: no memory has that id.
+            StoreError: the store can't be written, or the backend is closed.
+        """
+        text("memory_id", memory_id)
+        text("at", at)
+        shared = self._open()
+
+        async def work() -> None:
+            place = await self._placed(shared, at)
+            workspace = shared.workspace
+            workspace.show.known(memory_id)
+            key = workspace.show.target(place.file, place.position).key
+            await written(shared, lambda: workspace.suggestions.refuse(memory_id, key))
+
+        shared.call(work)
+
+    @staticmethod
+    async def _placed(shared: SharedWorkspace, at: str) -> Place:
+        shared.workspace.journaling.catch_up()
+        shared.index_known_code()
+        await shared.indexed()
+        return place_at(shared.workspace, at)
 
     def retrieve_memories(self, query: MemoryQuery | None = None) -> list[MemoryEntry]:
         """The memories that fulfil a query, the newest first. Writes nothing, no access times either.

@@ -1,14 +1,22 @@
 """Between the API's values and the engine's, with errors that name fields as a Python program wrote them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from mnemolens.api.models import MemoryEntry, MemoryQuery, MemoryType, SessionInfo
+from mnemolens.api.models import (
+    CodeLink,
+    MemoryEntry,
+    MemoryPreview,
+    MemoryQuery,
+    MemoryType,
+    SessionInfo,
+    SimilarMemory,
+)
 from mnemolens.core.errors import InvalidArgument, NotFound
 from mnemolens.core.memories import Memory
-from mnemolens.core.views import SessionView
+from mnemolens.core.views import CaptureView, LinkView, SessionView
 from mnemolens.engine.listing import MAX_LIMIT
 from mnemolens.engine.requests import CaptureRequest, ListRequest
 
@@ -92,6 +100,22 @@ def entry_of(memory: Memory) -> MemoryEntry:
         author=memory.author,
         access_count=memory.access_count,
     )
+
+
+def preview_of(view: CaptureView, memory_id: str) -> MemoryPreview:
+    """The preview of the memory of that id; what is stored of it is not like it, but it."""
+    return MemoryPreview(
+        links=links_of(view.links),
+        duplicate_of=view.duplicate_of if view.duplicate_of != memory_id else None,
+        similar=[SimilarMemory(*one) for one in view.similar if one.id != memory_id],
+        suggestion=None if view.suggestion is None else view.suggestion.target.id,
+        warnings=list(view.warnings),
+    )
+
+
+def links_of(views: Iterable[LinkView]) -> list[CodeLink]:
+    """Links to code."""
+    return [CodeLink(one.target.id, one.target.kind, one.relevance, one.candidate) for one in views]
 
 
 def session_of(view: SessionView) -> SessionInfo:

@@ -111,3 +111,53 @@ class SessionInfo:
     last_accessed: datetime
     agent_ids: list[str]
     memory_count: int
+
+
+@dataclass(frozen=True)
+class CodeLink:
+    """A link from a memory to code.
+
+    Attributes:
+        target: `path::name` of a symbol (`src/pay.py::Order.charge`), or a file's path.
+        kind: "function", "method", "class", "file", …
+        relevance: 0 to 1.
+        candidate: one of several places that may be meant: offered, and no link before somebody makes it one.
+    """
+
+    target: str
+    kind: str
+    relevance: float
+    candidate: bool = False
+
+
+@dataclass(frozen=True)
+class SimilarMemory:
+    """An earlier memory that says almost the same.
+
+    Attributes:
+        likeness: share of the text that both have in common, 0 to 1.
+    """
+
+    id: str
+    title: str
+    likeness: float
+
+
+@dataclass(frozen=True)
+class MemoryPreview:
+    """What storing a memory would mean.
+
+    Attributes:
+        links: the code it would be on, the most relevant first.
+        duplicate_of: id of the memory that says just this already.
+        similar: earlier memories that say almost the same, the most alike first.
+        suggestion: code that it may be about although it names none, as `CodeLink.target` names it; None
+            where nothing is clear. It is never linked by itself: see `KuzuBackend.link_memory`.
+        warnings: what else is to be known, in sentences.
+    """
+
+    links: list[CodeLink]
+    duplicate_of: str | None
+    similar: list[SimilarMemory]
+    suggestion: str | None
+    warnings: list[str]

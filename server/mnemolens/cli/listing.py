@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mnemolens.cli.progress import Progress
-from mnemolens.cli.session import nothing_yet, now, opened, short_id
+from mnemolens.cli.session import near_in_meaning, nothing_yet, now, opened, short_id
 from mnemolens.cli.terminal import VERDICT_STYLES, Column, Screen, Span, note, one_line, put_json
 from mnemolens.core.clock import age
 from mnemolens.core.views import MemoryView
@@ -46,7 +46,7 @@ def run(root: Path | None, request: ListRequest, at: str | None, *, as_json: boo
         else:
             workspace.glance.look(tuple(workspace.state.memories()), on_progress=progress.show)
         progress.clear()
-        page = workspace.listing.page(request, now())
+        page = workspace.listing.page(request, now(), near_in_meaning(workspace, request.query))
         if as_json:
             put_json(JsonForm(workspace).page(page))
             return 0

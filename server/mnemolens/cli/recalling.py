@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mnemolens.cli.progress import Progress
-from mnemolens.cli.session import nothing_yet, now, opened, short_id
+from mnemolens.cli.session import near_in_meaning, nothing_yet, now, opened, short_id
 from mnemolens.cli.terminal import VERDICT_STYLES, Screen, Span, note, one_line, put_json
 from mnemolens.core.clock import age
 from mnemolens.core.views import RankedMemory, RecallView
@@ -52,7 +52,7 @@ def run(
             on_progress=progress.show,
         )
         progress.clear()
-        meaning = workspace.embedding.similar_now(request.query or "")
+        meaning = near_in_meaning(workspace, request.query)
         view = workspace.recall.recall(request, now(), meaning)
         if as_json:
             put_json(JsonForm(workspace).recall(view))

@@ -50,7 +50,10 @@ def run(
         workspace.author.ask()
         workspace.glance.look(near=near, draft=request, on_progress=progress.show)
         progress.clear()
-        if dry_run:
+        shown = _shown_before(workspace, request)
+        if shown is not None:
+            view = shown
+        elif dry_run:
             view = workspace.writing.preview(request, now())
         else:
             view = workspace.journaling.commit_sync(workspace.writing.capture(request, now()))
@@ -62,6 +65,13 @@ def run(
         else:
             _print(view, dry_run=dry_run)
     return 0
+
+
+def _shown_before(workspace: Workspace, request: CaptureRequest) -> CaptureView | None:
+    """The memory whose hover text was pasted."""
+    if not workspace.searching.is_soon_ready:
+        return None
+    return workspace.alike.shown_before(request.content, now())
 
 
 def _compared(workspace: Workspace, request: CaptureRequest, view: CaptureView) -> CaptureView:

@@ -19,6 +19,7 @@ from mnemolens.core.settings import Notice, SettingsSources, resolve_settings
 from mnemolens.engine import opening
 from mnemolens.engine.requests import ListRequest
 from mnemolens.engine.workspace import Workspace
+from mnemolens.search.query import read_query
 from mnemolens.store.copies import Copy
 from mnemolens.store.layout import find_layout
 
@@ -113,6 +114,15 @@ def nothing_yet(workspace: Workspace) -> str:
 def how_to_restore(copy: Copy) -> str:
     """What brings a daily copy back."""
     return f"`mnemolens import {shlex.quote(str(copy.path))}` restores the copy of {copy.day.isoformat()}"
+
+
+def near_in_meaning(workspace: Workspace, query: str | None) -> dict[str, float]:
+    """{memory id: cosine} of what is near to a query in meaning; why that can't be told goes to stderr."""
+    found = workspace.embedding.similar_now(read_query(query or "").text)
+    reason = workspace.embedding.state.reason
+    if reason is not None:
+        _say(f"search by meaning: {reason}; searched by words alone")
+    return found
 
 
 def memories_like(incomplete: str) -> Iterator[tuple[str, str]]:

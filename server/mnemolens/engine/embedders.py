@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemolens.core.errors import EmbedderUnavailable
+from mnemolens.core.ids import short_hash
 from mnemolens.core.settings_model import SearchSettings
 
 Floats: TypeAlias = npt.NDArray[np.float32]
@@ -103,7 +104,7 @@ class MiniLm:
         self._tokenizer.enable_truncation(_MAX_TOKENS)
         self._tokenizer.enable_padding()
         self._inputs = {one.name for one in self._session.get_inputs()}
-        self.name = "minilm" if folder is None else f"minilm:{Path(folder).name}"
+        self.name = "minilm" if folder is None else f"minilm:{_named(folder)}"
         self.dimension = int(self.embed(["one"], is_query=False).shape[1])
 
     @staticmethod
@@ -160,7 +161,7 @@ class LocalTransformer:
             self._model = module.SentenceTransformer(folder, local_files_only=True)
         except Exception as error:  # whatever the library raises, text search goes on
             raise EmbedderUnavailable(f"the model in {folder} can't be read: {error}") from error
-        self.name = f"transformers:{Path(folder).name}"
+        self.name = f"transformers:{_named(folder)}"
         self.dimension = int(self.embed(["one"], is_query=False).shape[1])
 
     def embed(self, texts: Sequence[str], *, is_query: bool) -> Floats:  # noqa: ARG002 - the protocol's
@@ -202,7 +203,8 @@ class Endpoint:
             self._headers["Authorization"] = f"Bearer {key}"
         self._kind, self._model = kind, model
         self._place = f"{parts.hostname}{f':{self._port}' if self._port else ''}"
-        self.name = f"{kind}:{model}"
+        # Two servers may call different models the same.
+        self.name = f"{kind}:{model} at {self._place}{parts.path.rstrip('/')}"
         self.dimension = int(self.embed(["one"], is_query=False).shape[1])
 
     def embed(self, texts: Sequence[str], *, is_query: bool) -> Floats:  # noqa: ARG002 - the protocol's
@@ -296,6 +298,12 @@ def checked(values: Any, count: int, dimension: int | None, who: str) -> Floats:
     if not lengths.all():
         raise EmbedderUnavailable(f"{who} gave a vector of zeros")
     return np.asarray(rows / lengths, dtype=np.float32)
+
+
+def _named(folder: str) -> str:
+    """A folder by its name, told from others of that name."""
+    path = Path(folder).absolute()
+    return f"{path.name}-{short_hash(path.as_posix())[:6]}"
 
 
 def _extra(name: str) -> str:

@@ -35,6 +35,8 @@ _QUIET_SECONDS: Final = 0.2
 _RETRY_SECONDS: Final = (10.0, 60.0, 600.0)
 _QUERY_SECONDS: Final = 3.0
 """A question is not held up for longer: then words alone answer it."""
+_ONE_QUESTION_SECONDS: Final = 10.0
+"""The same for a process that loads the model first."""
 _OFFER_SECONDS: Final = 0.5
 """The same for an offer that nobody asked for."""
 _MAX_OF_CODE: Final = 5_000
@@ -147,14 +149,23 @@ class Embedding:
         """The same, for a process that answers one question: with the vectors that are there."""
         if self._search.embedder == "off" or not query.strip() or not self._file.exists():
             return {}
+
+        async def ask() -> dict[str, float]:
+            async with asyncio.timeout(_ONE_QUESTION_SECONDS):
+                return await _in_thread(partial(self._asked_once, query))
+
         try:
-            opened = _open(self._search, self._file)
-            rows = opened.embedder.embed([query], is_query=True)
-        except MnemolensError as error:
-            self._reason = str(error)
+            return asyncio.run(ask())
+        except (MnemolensError, TimeoutError) as error:
+            self._reason = str(error) or f"no answer in {_ONE_QUESTION_SECONDS:g} s"
             return {}
-        opened.store.close()
-        return self._near(opened.index, rows[0])
+
+    def _asked_once(self, query: str) -> dict[str, float]:
+        opened = _open(self._search, self._file)
+        try:
+            return self._near(opened.index, opened.embedder.embed([query], is_query=True)[0])
+        finally:
+            opened.store.close()
 
     def close(self) -> None:
         """Stops, and lets go of the file."""

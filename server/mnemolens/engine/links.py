@@ -332,7 +332,10 @@ class Links:
         return any(changed)
 
     async def moved(self, old: str, new: str) -> list[AnchorAlias]:
-        """Aliases for what is anchored in a file or folder that was renamed, as far as it is there again."""
+        """Aliases for what is anchored in a file or folder that a user renamed, as far as it is there again.
+
+        Whoever renames a file in the editor says where its code is, which takes back an earlier refusal.
+        """
         aliases = []
         inside = [file for file in self._by_file if file == old or file.startswith(f"{old}/")]
         slices = Slices()
@@ -347,7 +350,8 @@ class Links:
                     key = was._replace(file=new + file[len(old) :])
                     birth = self._code.birth(key) if self._code.kind(key) else None
                     if birth is not None and all(alias.key != key for alias in anchor.aliases):
-                        aliases.append(AnchorAlias.of(anchor.id, birth.state))
+                        alias = AnchorAlias.of(anchor.id, birth.state)
+                        aliases.append(alias.model_copy(update={"chosen": True}))
         return aliases
 
     def note_known_places(self, memory_ids: Iterable[str]) -> None:

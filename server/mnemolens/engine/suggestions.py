@@ -79,6 +79,12 @@ class Suggestions:
         for _ in self._reading_all():
             pass
 
+    async def catch_up_slowly(self) -> None:
+        """`catch_up`, in slices that let other requests in between."""
+        slices = Slices()
+        for _ in self._reading_all():
+            await slices.pause()
+
     def close(self) -> None:
         """Stops what is under way."""
         if self._task is not None:
@@ -218,6 +224,10 @@ class Suggestions:
         if memory is None or self._state.suggestion_refused(memory.id, key):
             return None
         return memory
+
+    def is_refused(self, memory_id: str, key: SymbolKey) -> bool:
+        """Whether somebody said that this place is not to be offered for this memory."""
+        return self._state.suggestion_refused(memory_id, key)
 
     @staticmethod
     def refuse(memory_id: str, key: SymbolKey) -> Write[None]:

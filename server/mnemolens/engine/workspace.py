@@ -27,6 +27,7 @@ from mnemolens.engine.attaching import Attaching
 from mnemolens.engine.author import Author
 from mnemolens.engine.background import Background
 from mnemolens.engine.branches import Branches
+from mnemolens.engine.capturing import Capturing
 from mnemolens.engine.code import Code
 from mnemolens.engine.documents import OpenDocuments
 from mnemolens.engine.embedding import Embedding
@@ -110,6 +111,7 @@ class Workspace:
         newest: all memories by age.
         around: what stands around a symbol.
         suggestions: offers code for notes that name none.
+        capturing: stores a memory, and says what is like it.
         opened: the memories that are open as documents.
         background: what is done now and then.
         glance: reads only the code that some memories need, for a process that answers one question.
@@ -172,6 +174,9 @@ class Workspace:
         self.listing = Listing(state, links, show, code, self.searching, newest)
         self.around = Around(code, state, links, show)
         self.suggestions = Suggestions(state, links, show, code, self.searching)
+        self.capturing = Capturing(
+            self.writing, self.journaling, self.searching, self.alike, self.suggestions, self.embedding
+        )
         stored = Stored(state, links, show, self.focus, self.writing, self.journaling, clock)
         self.opened = OpenedMemories(OpenedFolder(layout.store / "open"), stored)
         looked = Moment(layout.cache_dir / "archive" / layout.worktree_id)

@@ -16,6 +16,7 @@ from mnemolens.core.ids import new_ulid
 from mnemolens.engine.context import Context
 from mnemolens.engine.places import Place, place_at
 from mnemolens.engine.workspace import Workspace
+from mnemolens.search.query import read_query
 
 LOOK_SECONDS: Final = 2.0
 """For so long files are taken to be as they were."""
@@ -56,8 +57,13 @@ class Desk:
 
     async def prepare(self) -> None:
         """Reads the code before anybody asks; what goes wrong here does so again where it can be told."""
+        self._workspace.embedding.start()
         with contextlib.suppress(Exception):
             await self.ready()
+
+    async def meaning(self, query: str | None) -> dict[str, float]:
+        """{memory id: cosine} of what is near to a query in meaning, where an embedder was chosen."""
+        return await self._workspace.embedding.similar(read_query(query or "").text)
 
     async def ready(self) -> Workspace:
         """The workspace, with the code and the journal as they are on disk now."""

@@ -209,7 +209,7 @@ async def _recall(desk: Desk, query: str | None, at: str | None, token_budget: i
     place = await desk.place(at) if at is not None else None
     workspace = await desk.ready()
     request = RecallRequest(query, place and place.file, place and place.position, limit=limit)
-    view = workspace.recall.recall(request, desk.now())
+    view = await workspace.recall.recall_slowly(request, desk.now(), await desk.meaning(query))
     if not view.memories:
         return "No note fits."
     found = quoted(view, desk.budget(token_budget))
@@ -240,13 +240,18 @@ async def _capture(
         session_id=desk.session,
         agent_id=agent,
     )
-    done = await workspace.journaling.commit(workspace.writing.capture(request, desk.now()))
+    done = await workspace.capturing.capture(request, desk.now())
     await desk.keep_copy()
     on = ", ".join(markdown.inline_code(one.target.label) for one in done.links if not one.candidate)
     assert done.view is not None
     said = "This is known already" if done.duplicate_of else "Stored"
     answer = f"{said}: {markdown.inline_code(done.view.memory.id)} on {on or 'no code'}."
-    return "\n".join((answer, *(markdown.escape(warning, one_line=True) for warning in done.warnings)))
+    alike = (
+        f"Note {markdown.inline_code(one.id)} says almost the same: {markdown.inline_code(one.title)}."
+        for one in done.similar
+    )
+    warnings = (markdown.escape(warning, one_line=True) for warning in done.warnings)
+    return "\n".join((answer, *alike, *warnings))
 
 
 async def _confirm(desk: Desk, memory_id: str) -> str:
@@ -264,7 +269,7 @@ async def _list(
     request = ListRequest(
         place and place.file, place and place.position, filters=filters, query=text, limit=limit
     )
-    page = workspace.listing.page(request, desk.now())
+    page = await workspace.listing.page_slowly(request, desk.now(), await desk.meaning(text))
     lines = [
         f"- {markdown.inline_code(view.memory.id)} · {view.verdict} · {view.memory.type} · "
         f"{markdown.inline_code(view.memory.title)}"

@@ -1,7 +1,6 @@
 """`mnemolens.memory.capture` and `.preview`."""
 
-from mnemolens.core.views import CaptureView, Json
-from mnemolens.engine.reading_ahead import read_ahead
+from mnemolens.core.views import Json
 from mnemolens.engine.requests import CaptureRequest
 from mnemolens.lsp.commands.call import At, Call
 from mnemolens.lsp.params import CaptureArguments
@@ -10,39 +9,15 @@ from mnemolens.lsp.params import CaptureArguments
 async def capture(call: Call, arguments: CaptureArguments) -> Json:
     """Store a memory."""
     at = call.at(arguments)
-    await read_ahead(arguments.content)
-    known = await at.workspace.searching.soon_ready() and arguments.id is None
-    view = at.workspace.alike.shown_before(arguments.content, call.ls.now()) if known else None
-    if view is None:
-        write = at.workspace.writing.capture(_request(call, at, arguments), call.ls.now())
-        view = await at.workspace.journaling.commit(write)
-        view = await _compared(call, at, arguments, view) if known else view
+    view = await at.workspace.capturing.capture(_request(call, at, arguments), call.ls.now())
     return call.wire(at.workspace).capture(view)
 
 
 async def preview(call: Call, arguments: CaptureArguments) -> Json:
     """Say what a capture would link to; stores nothing."""
     at = call.at(arguments)
-    await read_ahead(arguments.content)
-    ready = await at.workspace.searching.soon_ready()
-    view = at.workspace.writing.preview(_request(call, at, arguments), call.ls.now())
-    if ready:
-        shown = at.workspace.alike.shown_before(arguments.content, call.ls.now())
-        if shown is not None:
-            warnings = (*view.warnings, *shown.warnings)
-            view = view._replace(duplicate_of=shown.duplicate_of, warnings=warnings)
-        view = await _compared(call, at, arguments, view)
+    view = await at.workspace.capturing.preview(_request(call, at, arguments), call.ls.now())
     return call.wire(at.workspace).capture(view)
-
-
-async def _compared(call: Call, at: At, arguments: CaptureArguments, view: CaptureView) -> CaptureView:
-    """With what is known already in almost the same words, and the code that the note may be about."""
-    workspace = at.workspace
-    workspace.suggestions.warm_up(view)
-    view = await workspace.suggestions.offered_by_meaning(
-        view, arguments.title, arguments.content, workspace.embedding.likeness
-    )
-    return workspace.alike.compared(view, arguments.content, call.ls.now())
 
 
 def _request(call: Call, at: At, arguments: CaptureArguments) -> CaptureRequest:
