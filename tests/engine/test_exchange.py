@@ -639,6 +639,8 @@ class TestPaths:
             "/shop/pay.py",
             "file:///home/bea/x/shop/pay.py",
             "./shop/../shop/pay.py",
+            "./shop/pay.py",
+            "shop//./pay.py",
         ],
     )
     def test_a_path_from_elsewhere_is_found_here(self, shop, tmp_path, file):

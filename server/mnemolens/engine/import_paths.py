@@ -1,6 +1,6 @@
 """Where paths from elsewhere are here: another root, another checkout, another system.
 
-Pure: is told which files there are. A path that exists here as it stands is never changed.
+Pure: is told which files there are. A path that exists here as it stands stays, but for a `./` in it.
 """
 
 import posixpath
@@ -36,7 +36,7 @@ def adapted(
     is_at_home = False
     for path in dict.fromkeys(paths):
         if not path or _exists(path, exists):
-            found[path] = path
+            found[path] = posixpath.normpath(path) if path else path
             is_at_home = is_at_home or bool(path)
             continue
         plain = _posix(path)
