@@ -322,6 +322,7 @@ class TestQueries:
             ("RETURN $x + 1", {"x": {"a": None}}),
             ("MATCH (f:CodeFunction) WHERE f.start_line = 'x' RETURN f", None),
             ("RETURN " + "(" * 40 + "1" + ")" * 40 + " +", None),
+            (f"MATCH (n0){''.join(f'-->(n{n})' for n in range(1, 40))} RETURN count(*)", None),
         ],
     )
     def test_what_is_wrong_is_said_and_the_store_goes_on(self, fifty, cypher, parameters):

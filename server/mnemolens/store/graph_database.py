@@ -78,6 +78,7 @@ _WORDS: Final = {
     "could not set lock on file": "another process has it open",
     "assertion failed": "the database can't do that with these values",
     "this should not happen": "the database can't do that with these values",
+    "unordered_map::at": "the pattern is too long for the database",
 }
 """What is said instead of the database's texts that hold these."""
 
