@@ -222,6 +222,9 @@ def test_an_endpoint_that_is_slow_holds_no_question_up(folder, server, monkeypat
     monkeypatch.setattr("mnemolens.engine.embedding._QUERY_SECONDS", 0.05)
     assert recalled(folder, "money") == {"note": "mentions money"}
     assert "no answer in 0.05 s" in folder.workspace.embedding.state.reason
+    asked = len(server.asked)
+    assert recalled(folder, "money") == {"note": "mentions money"}  # as the next key is hit
+    assert len(server.asked) == asked
     release.set()
 
 
@@ -249,8 +252,8 @@ def test_garbage_is_told_apart_from_vectors(server, answer, words):
 
 
 def test_a_refusal_is_told_in_the_servers_words(server):
-    server.status, server.answer = 401, {"error": "bad key"}
-    with pytest.raises(EmbedderUnavailable, match=r"answered 401: .*bad key"):
+    server.status, server.answer = 401, b"\x1b[31mno:\r\nbad key\x07"
+    with pytest.raises(EmbedderUnavailable, match=r"answered 401: \[31mno: bad key$"):
         Endpoint("openai", server.address, "m", "k")
 
 

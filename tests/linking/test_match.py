@@ -127,6 +127,12 @@ def test_a_word_in_a_code_span_may_be_a_variable_rather_than_a_method(listed):
     assert by_id(match("", "state() of a `Job`", {}, code))["src/a.py::Job.state"].relevance == 0.8
 
 
+def test_an_import_names_what_a_module_gives_out_and_no_member(listed):
+    text = "import { retry, retry_all } from './pay'"
+    code = listed({"web/pay.ts::Bank": "class", "web/pay.ts::Bank.retry": "method", **SHOP})
+    assert list(by_id(match("", text, {}, code))) == ["web/pay.ts::retry_all"]
+
+
 def test_a_symbol_that_is_gone_leaves_its_file_or_class(listed):
     assert list(by_id(match("", "src/pay.py::gone is flaky", {}, listed(SHOP)))) == ["src/pay.py"]
     assert list(by_id(match("", "src/pay.py:charge is flaky", {}, listed(SHOP)))) == ["src/pay.py::charge"]

@@ -236,7 +236,8 @@ class Endpoint:
         finally:
             connection.close()
         if response.status != http.HTTPStatus.OK:
-            words = " ".join(body[:300].decode("utf-8", "replace").split())
+            said = body[:300].decode("utf-8", "replace")
+            words = " ".join("".join(one if one.isprintable() else " " for one in said).split())
             raise EmbedderUnavailable(f"{self._place} answered {response.status}: {words}")
         if len(body) > _MAX_ANSWER:
             raise EmbedderUnavailable(f"{self._place} answered with too much")

@@ -35,6 +35,8 @@ _QUIET_SECONDS: Final = 0.2
 _RETRY_SECONDS: Final = (10.0, 60.0, 600.0)
 _QUERY_SECONDS: Final = 3.0
 """A question is not held up for longer: then words alone answer it."""
+_SILENT_SECONDS: Final = 10.0
+"""After a question that was not answered the next ones are not asked: somebody may be typing them."""
 _ONE_QUESTION_SECONDS: Final = 10.0
 """The same for a process that loads the model first."""
 _OFFER_SECONDS: Final = 0.5
@@ -66,6 +68,7 @@ class Embedding:
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._reason: str | None = None
+        self._not_before = 0.0  # by the loop's clock
 
     @property
     def state(self) -> MeaningState:
@@ -111,11 +114,15 @@ class Embedding:
         embedder, index = self._embedder, self._index
         if embedder is None or index is None or not len(index) or not query.strip():
             return {}
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._not_before:
+            return {}
         try:
             async with asyncio.timeout(_QUERY_SECONDS):
                 rows = await _in_thread(partial(embedder.embed, [query], is_query=True))
         except (MnemolensError, TimeoutError) as error:
             self._reason = str(error) or f"no answer in {_QUERY_SECONDS:g} s"
+            self._not_before = loop.time() + _SILENT_SECONDS
             return {}
         self._reason = None
         return self._near(index, rows[0])
@@ -184,6 +191,7 @@ class Embedding:
         if self._store is not None:
             self._store.close()
         self._embedder = self._index = self._reason = None
+        self._not_before = 0.0
         self._sources = {}
         self._due = {}
 

@@ -214,6 +214,8 @@ class _Matching:
             return self._of_rule(mention.custom, parts, places)
         if mention.scope is not None:
             scoped = tuple(p for p in places if self._in_scope(p, mention.scope) and ends_with(p, parts))
+            if mention.rule == "import":
+                scoped = tuple(p for p in scoped if "." not in p.qualname)  # no member can be imported
             if mention.rule == "symbol_id" and not scoped:
                 self._add_file_of(mention, mention.scope)
             if scoped or mention.rule in {"import", "symbol_id"}:
