@@ -408,6 +408,17 @@ class TestEdges:
         assert state.node("n") is None
         assert state.node("unknown") is None
 
+    def test_each_id_is_told_once_though_events_come_in_between(self):
+        memories = [at(tick, MemoryPut(memory=f"m{tick}", set={"title": "t"})) for tick in range(1500)]
+        nodes = [at(tick, NodePut(node=f"n{tick}", meta={})) for tick in range(1500)]
+        state = merged(*memories, *nodes, at(1, NodePut(node="m7", meta={})))
+        told = []
+        for one in state.known_ids():
+            told.append(one)
+            if len(told) == 1:  # what was a memory is a node, too, from now on
+                state.apply([at(2, NodePut(node=f"m{tick}", meta={})) for tick in range(1500)])
+        assert sorted(told) == sorted(f"{kind}{tick}" for kind in "mn" for tick in range(1500))
+
     def test_recalls_together_add_up_and_are_capped_on_reading(self):
         events = [at(tick, MemoryTogether(memories=("m2", "m1", "m3"), rate=0.25)) for tick in range(1, 4)]
         state = merged(*events, *events)

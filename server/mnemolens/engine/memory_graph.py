@@ -106,11 +106,15 @@ class EdgeGraph:
             await slices.pause()
         for _ in self._state.weigh_doubted():
             await slices.pause()
+        await asyncio.sleep(0)  # to copy them takes some ms of its own
         edges = self._state.all_edges()
 
         def work() -> list[Cluster]:
-            # One sort of them all would not hand the interpreter on before its end.
-            runs = (sorted(dated[start : start + _RUN]) for start in range(0, len(dated), _RUN))
+            # To sort them all at once, or to free them, would not hand the interpreter on before its end.
+            runs = []
+            while dated:
+                runs.append(iter(sorted(dated[-_RUN:])))
+                del dated[-_RUN:]
             return _clusters([node for _, node in merge(*runs)], edges, min_size)
 
         return await asyncio.to_thread(work)

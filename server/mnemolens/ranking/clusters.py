@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-_SOURCES_BITS: Final = 12
+_SOURCES_BITS: Final = 10
 """Pairs of so many sources, as a power of 2, are sorted together."""
 
 
@@ -70,12 +70,13 @@ def clusters(
         parent[number] = root
         groups.setdefault(root, []).append(number)
     connected: Counter[int] = Counter()
-    for some in pairs:  # not all at once, for which other threads would have to wait
+    while pairs:  # not all at once, for which other threads would have to wait
+        some = pairs.pop()
         some.sort()  # quicker than a set, whose places are all over the memory
         connected.update([parent[pair // room] for pair, _ in groupby(some)])
     # The last digits of a sum differ with the order of the edges, which is not to choose the middle.
     strengths = [round(one, 9) for one in strength]
-    names = dict(zip(nodes.values(), nodes, strict=True))
+    names = _by_number(nodes, room)
     return [
         Cluster(
             names[max(group, key=strengths.__getitem__)],
@@ -85,6 +86,13 @@ def clusters(
         for root, group in groups.items()
         if len(group) >= min_size
     ]
+
+
+def _by_number(nodes: Mapping[str, int], room: int) -> list[str]:
+    names = [""] * room
+    for name, number in nodes.items():  # step by step, as other threads wait
+        names[number] = name
+    return names
 
 
 def _density(size: int, connected: int) -> float:

@@ -504,9 +504,13 @@ class MergedState:
             cached = self._neighbours_cache[node_id] = tuple(found)
         return cached
 
-    def known_ids(self) -> list[str]:
-        """Every id of which something was said, each once: whatever may be a node."""
-        return list(dict.fromkeys((*self._nodes, *self._memories)))
+    def known_ids(self) -> Iterator[str]:
+        """Every id of which something was said, each once: whatever may be a node.
+
+        Events may be applied between two steps.
+        """
+        yield from _taken(list(self._memories))
+        yield from (one for one in _taken(list(self._nodes)) if one not in self._memories)
 
     def is_node(self, node_id: str) -> bool:
         """Whether the memory graph has the node: a memory that is not forgotten, or one with metadata.
@@ -682,6 +686,14 @@ def _other(edge: _EdgeKey | MemoryEdge, node_id: str) -> str:
         (edge.source, edge.target) if isinstance(edge, _EdgeKey) else (edge.source_id, edge.target_id)
     )
     return target if source == node_id else source
+
+
+def _taken(ids: list[str]) -> Iterator[str]:
+    """The ids, of which the list is emptied piece by piece: to free many at once takes long."""
+    while ids:
+        some = ids[-1000:]
+        del ids[-1000:]
+        yield from some
 
 
 def _author(data: object) -> str | None:
