@@ -7,6 +7,7 @@ import pytest
 from lsprotocol import types
 
 from editors import make_repository, uri
+from repositories import git
 
 CHANGED, CREATED, DELETED = (
     types.FileChangeType.Changed,
@@ -143,3 +144,66 @@ async def test_odd_events(vscode, repository, tmp_path):
     tell(vscode)
     await asyncio.sleep(0.3)
     assert (await vscode.run("status"))["folders"][0]["files"] == 2
+
+
+def without_registration(caps):
+    caps.workspace.did_change_watched_files.dynamic_registration = False
+
+
+async def test_a_client_that_cannot_watch_misses_nothing(editors, repository):
+    """Folders made, renamed and gone, a case-only rename, links in a circle, a git checkout."""
+    for path, name in (("Case.py", "big"), ("pkg/in/deep.py", "deep"), ("stay.py", "stay")):
+        (repository / path).parent.mkdir(parents=True, exist_ok=True)
+        (repository / path).write_text(f"def {name}(given):\n    return [{name!r}, given, len(given)]\n")
+    (repository / "pkg" / "loop").symlink_to(repository)
+    (repository / "self").symlink_to(repository / "self")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "more")
+    editor = editors("visual-studio-code")
+    await editor.start(repository, capabilities=without_registration)
+    await editor.indexed(files=5)
+    await asyncio.sleep(0.5)  # until the watch stands
+    notes = {
+        path: (await editor.capture(f"note {number}", repository / path, 0, 5))["memory"]["id"]
+        for number, path in enumerate(("Case.py", "pkg/in/deep.py", "stay.py"))
+    }
+
+    def stands(path, where):
+        async def look():
+            detail = await editor.run("memory.get", {"id": notes[path]})
+            return [anchor["at"] and anchor["at"]["id"] for anchor in detail["anchors"]] == [where]
+
+        return editor.until(look)
+
+    await stands("stay.py", "stay.py::stay")
+    (repository / "new" / "below").mkdir(parents=True)
+    (repository / "new" / "below" / "one.py").write_text("def one(): pass\n")
+    (repository / "new" / "loop").symlink_to(repository / "new")
+    await editor.indexed(files=6)
+    (repository / "pkg").rename(repository / "lib")
+    await stands("pkg/in/deep.py", "lib/in/deep.py::deep")
+    (repository / "Case.py").rename(repository / "case.py")
+    await stands("Case.py", "case.py::big")
+    shutil.rmtree(repository / "new")
+    await editor.indexed(files=5)
+
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "moved")
+    git(repository, "mv", "stay.py", "gone.py")
+    for number in range(20):
+        (repository / f"made{number}.py").write_text(f"def made{number}(): pass\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "made")
+    await editor.indexed(files=25)
+    await stands("stay.py", "gone.py::stay")
+    git(repository, "checkout", "-q", "HEAD~1")
+    await editor.indexed(files=5)
+    await stands("stay.py", "stay.py::stay")
+    git(repository, "checkout", "-q", "HEAD~1")
+    await stands("pkg/in/deep.py", "pkg/in/deep.py::deep")
+    await stands("Case.py", "Case.py::big")
+    followed = (await editor.run("status"))["folders"][0]
+    await editor.run("index.rebuild")
+    rebuilt = (await editor.run("status"))["folders"][0]
+    assert (followed["files"], followed["symbols"]) == (rebuilt["files"], rebuilt["symbols"])
+    assert (followed["files"], followed["skipped"]) == (5, rebuilt["skipped"])

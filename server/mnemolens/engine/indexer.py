@@ -315,7 +315,14 @@ class Indexer:
             if path in self._known:
                 gone.add(path)
         held = {folder for file in self._known for folder in _folders_above(file)} if others else set()
+        left_out = {at for file in skipped for at in (file, *_folders_above(file))} if others else set()
         for folder in others:
+            if folder in left_out:
+                skipped = {
+                    file: why
+                    for file, why in skipped.items()
+                    if file != folder and not file.startswith(f"{folder}/")
+                }
             if folder not in held and not os.path.isdir(f"{self._sources.top}/{folder}"):  # noqa: PTH112 - thousands
                 continue
             scan = self._finder.scan_below(folder)

@@ -4,15 +4,16 @@ Events are gathered until they pause, so that a checkout is one batch. What they
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from lsprotocol import types
-from watchfiles import DefaultFilter, awatch
 
 from mnemolens.lsp.folders import Folder
 from mnemolens.lsp.language_server import MnemolensServer
+from mnemolens.lsp.own_watch import changes_below
 
 logger = logging.getLogger(__name__)
 
@@ -84,8 +85,9 @@ class FileEvents:
 
 
 async def _watch(ls: MnemolensServer, folder: Folder) -> None:
-    async for changes in awatch(folder.real, watch_filter=DefaultFilter(), debounce=200, step=50):
-        ls.file_events.add(Path(path) for _, path in changes)
+    async with contextlib.aclosing(changes_below(folder.real)) as changes:
+        async for paths in changes:
+            ls.file_events.add(paths)
 
 
 def _sorted_out(paths: Collection[Path], folders: Sequence[Folder]) -> list[tuple[Folder, list[Path]]]:
