@@ -413,9 +413,26 @@ class TestSettledText:
         folder.close()
         folder.write("a.py", "def (:\n")
         folder.workspace = folder.start()
-        assert at(folder, one)[1] != "lost"
+        assert at(folder, one) == ("a.py::pay", "fresh")
         folder.write_seen("a.py", whole)
         assert at(folder, one) == ("a.py::pay", "fresh")
+
+    @pytest.mark.parametrize(
+        ("new", "where"),
+        [
+            ("def pay(order):\n    return bank.debit(order.owner, order.sum)", ("a.py::pay", "drifted")),
+            (REWRITE, ("a.py::settle_invoice", "moved")),
+        ],
+    )
+    def test_a_start_with_syntax_errors_changes_no_verdict(self, folder, new, where):
+        one = note(folder)
+        pairs = [(PAY[PAY.index("def pay") :].rstrip(), new)] if isinstance(new, str) else new
+        rewrite(folder, "a.py", *pairs)
+        assert at(folder, one) == where
+        folder.close()
+        folder.write("a.py", "def (:\n")
+        folder.workspace = folder.start()
+        assert at(folder, one) == where
 
     def test_while_a_name_is_typed_its_memories_stay(self, folder):
         one = note(folder)

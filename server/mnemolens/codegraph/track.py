@@ -625,7 +625,12 @@ def share(old: Known, new: Known) -> float:
 
 def body_tokens(known: Known) -> int:
     """Tokens of a definition less those of its head."""
-    return known.token_count - len(_TOKEN.findall(known.signature))
+    return tokens_of_body(known.token_count, known.signature)
+
+
+def tokens_of_body(token_count: int, signature: str) -> int:
+    """Tokens of a definition less those of its head, which is on one line, as a symbol has it."""
+    return token_count - len(_TOKEN.findall(signature))
 
 
 def _best(candidates: list[Candidate]) -> tuple[Candidate, ...]:
@@ -686,5 +691,6 @@ __all__ = [
     "known_anchor",
     "known_file",
     "known_symbol",
+    "tokens_of_body",
     "track",
 ]

@@ -16,7 +16,7 @@ from mnemolens.core.symbols import SymbolKey, SymbolKind
 from mnemolens.engine.code import Code
 from mnemolens.engine.following import Following
 from mnemolens.engine.naming import Naming
-from mnemolens.engine.placing import place
+from mnemolens.engine.placing import place, place_as_seen
 from mnemolens.linking import Match, names_in_metadata
 from mnemolens.store.merge import MergedState
 
@@ -183,7 +183,7 @@ class Deriving:
             return Placement(anchor.id, None, "unanchored", in_scope=False)
         if placement.at is None and self._is_half_written(anchor):
             self.held_up.add(anchor.memory_id)
-            return kept or Placement(anchor.id, None, "unanchored", in_scope=False)
+            return kept or self._as_it_was(anchor)
         if placement.in_scope:
             self._following.settle(anchor.id, placement.at)
         if placement.verdict == "lost" and anchor.id not in self.last and not self._following.of(anchor):
@@ -192,6 +192,13 @@ class Deriving:
         if placement.at is not None and placement.at not in known and placement.verdict != "moved":
             self._want_alias(anchor, placement.at)
         return placement
+
+    def _as_it_was(self, anchor: Anchor) -> Placement:
+        """Where the anchor was in the last session, and its verdict there."""
+        last = self.last.get(anchor.id)
+        if last is None or last.key in anchor.refused:
+            return Placement(anchor.id, None, "unanchored", in_scope=False)
+        return place_as_seen(anchor, last, self._following.of(anchor))
 
     def _is_half_written(self, anchor: Anchor) -> bool:
         """Whether a file that is known to hold the code can't be judged now: it has a syntax error."""

@@ -4,13 +4,12 @@ Pure: asks a `Code` for symbols and their looks. It does not decide when to ask 
 text), and it never follows code by mere likeness: `following.py` does, and says what it found.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
 from mnemolens.codegraph.tokens import likeness
-from mnemolens.codegraph.track import LONG, SHOWN, SURE, UNLIKE
+from mnemolens.codegraph.track import LIKELY, LONG, SHOWN, SURE, UNLIKE, tokens_of_body
 from mnemolens.core.memories import Anchor, CodeState, Placement, Verdict
 from mnemolens.core.symbols import CLASS_KINDS, Symbol, SymbolKey
 from mnemolens.engine.following import ALIKE, Found
@@ -23,7 +22,8 @@ COPY_SCORE = 0.5
 
 STAGE_SCORES = {"place": 1.0, "alias": 1.0, "full_hash": 0.98, "body_hash": 0.9}
 
-_TOKEN = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
+_UNJUDGED = CLASS_KINDS | {"file"}
+"""Kinds whose notes don't drift."""
 
 
 class Code(Protocol):
@@ -89,6 +89,23 @@ def place(
     if found is not None and not _is_shell(anchor, found[0], bodies, code, tracked):
         return _judged(anchor, *found, named, code)
     return _elsewhere(anchor, states, named, code, was_there, tracked)
+
+
+def place_as_seen(anchor: Anchor, last: CodeState, tracked: Found | None = None) -> Placement:
+    """Where the anchor was seen last, judged by how it looked: its file can't be judged now.
+
+    Args:
+        anchor: what is remembered of it.
+        last: its latest place, and how it looked there.
+        tracked: what the tracker said of it, which matters where that place is not known to be its own.
+    """
+    if last.key not in {anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}:
+        score = tracked.score if tracked is not None else LIKELY
+        return Placement(anchor.id, last.key, "moved", "similar", score)
+    true_of = vouching(anchor)
+    same = anchor.birth.kind in _UNJUDGED or any(state.body_hash == last.body_hash for state in true_of)
+    alike = same or any(likeness(last.fingerprint, state.fingerprint) >= ALIKE for state in true_of)
+    return Placement(anchor.id, last.key, "fresh" if alike else "drifted", "place", 1.0, edited=not same)
 
 
 def vouching(anchor: Anchor) -> tuple[CodeState, ...]:
@@ -242,7 +259,7 @@ def _by_hash(
         if best:
             shown = tuple((key, STAGE_SCORES[stage] / len(best)) for key in best[:3])
             return Placement(anchor.id, None, "ambiguous", stage, candidates=shown)
-    offered = tuple((key, COPY_SCORE) for key in sorted(copies)[:3])
+    offered = tuple((key, COPY_SCORE) for key in sorted(copies - anchor.refused)[:3])
     return Placement(anchor.id, None, "lost", candidates=offered)
 
 
@@ -253,8 +270,7 @@ def _may_be(anchor: Anchor, key: SymbolKey, code: Code) -> bool:
         return False
     if (symbol.kind in CLASS_KINDS) != (anchor.birth.kind in CLASS_KINDS):
         return False
-    body_tokens = symbol.token_count - len(_TOKEN.findall(symbol.signature))
-    if body_tokens >= SHORT_BODY:
+    if tokens_of_body(symbol.token_count, symbol.signature) >= SHORT_BODY:
         return True
     birth = anchor.birth.state.key
     if symbol.name == birth.name:
