@@ -14,9 +14,9 @@ has become.
 
 Three rules for what lines alone get wrong; `Step.by_lines` is the truth without them:
 
-- the outer one: where the new one stands in another one whose name is new, and the rule holds for that too
-  if a function's lines are counted with those of what is inside it, on both sides, that outer one is it. A
-  function whose inside was given a name is not its inside;
+- the outer one: where the new one stands in another one, which has a new name or the old one's, and the rule
+  holds for that too if a function's lines are counted with those of what is inside it, on both sides, that
+  outer one is it. A function whose inside was given a name is not its inside;
 - equal lines: where the old one of the new one's key holds more than half of the new one's lines too, by
   text, and is proven nowhere else, it is nobody else's. Of equal lines git names any;
 - a twin: so is it where another old one that is gone, and that nothing proves to be anywhere, holds more than
@@ -339,8 +339,8 @@ def _outermost(
     found = dict(pairs)
     taken = set(pairs.values())
     for old, new in pairs.items():
-        for outer in _around(new, size_after):
-            if old == new or outer in taken or outer in size_before or _around(old, size_before):
+        for outer in _around(new, size_after) if new != old else ():
+            if outer in taken or (outer in size_before and outer != old) or _around(old, size_before):
                 continue
             both = [lines for (a, b), lines in went.items() if _within(a, old) and _within(b, outer)]
             kept = sum(map(len, both)) * 2
