@@ -26,6 +26,8 @@ from mnemolens.core.memory_text import count_tokens
         ("память", 3),
         ("a\n\n\nb", 3),
         ("👍", 2),
+        ("a" + "\n" * 33, 4),
+        (" " * 1_600, 100),
     ],
 )
 def test_by_hand(text, tokens):
@@ -73,7 +75,7 @@ def test_every_run_costs_what_the_rule_says(text):
         run = "".join(characters)
         per_token = {"latin": 6, "digit": 3, "mark": 1, "one": 1, "letters": 2, "other": 0.5}
         if rule == "space":
-            cost += run.startswith("\n")
+            cost += run.startswith("\n") + (len(run) - run.startswith("\n")) // 16
         else:
             cost += math.ceil(len(run) / per_token[rule])
     assert count_tokens(text) == cost

@@ -83,6 +83,27 @@ def test_what_only_looks_like_one_is_a_note(folder):
     assert shown_before(folder, "") is None
 
 
+OWN = "Since the migration of March the bank answers within a second; ask Ana before you remove this."
+
+
+def test_who_wrote_more_around_it_has_a_note_of_their_own(folder, hovered):
+    memory, view = hovered
+    for hover in (markdown_hover(view, "/root", folder.now), plain_hover(view, folder.now)):
+        assert shown_before(folder, f"{hover}\n\n{OWN}") is None
+        assert shown_before(folder, f"{hover}\n\n(function) charge(card)") == memory  # copied along
+
+
+def test_a_hover_of_several_memories(folder, hovered):
+    memory, _ = hovered
+    folder.remember(f"Another one. {OWN}", "billing.py", "charge", title="Other")
+    view = folder.workspace.hovers.at("billing.py", folder.find("billing.py", "charge"), folder.now)
+    shown = [item.memory_id for item in view.items]
+    assert memory in shown
+    assert len(shown) == 2
+    for hover in (markdown_hover(view, "/root", folder.now), plain_hover(view, folder.now)):
+        assert shown_before(folder, hover) == shown[0]
+
+
 def test_of_two_with_one_title_none_is_meant(folder):
     folder.remember("one", title="same title")
     folder.remember("two", title="same title")

@@ -10,12 +10,13 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import unquote
 
-from mnemolens.core.memories import VERDICTS
+from mnemolens.core.memories import VERDICTS, Memory
 from mnemolens.core.views import CaptureView, SimilarView
 from mnemolens.engine.searching import Searching
 from mnemolens.engine.sessions import is_expired
 from mnemolens.engine.show import Show
 from mnemolens.search.shingles import likeness, shingles
+from mnemolens.search.words import terms_of
 from mnemolens.store.merge import MergedState
 
 ALIKE: Final = 0.75
@@ -26,8 +27,13 @@ _READ: Final = 10_000
 """Characters that are compared: of a text and ten others they take 5 ms."""
 _LONGEST_HOVER: Final = 50_000
 """Characters of a text that may be our own hover, pasted."""
+_MOST_SHOWN: Final = 10
+"""Memories in one hover."""
+_OWN_WORDS: Final = 8
+"""So many others come along where a text is copied, of a signature for instance; more are somebody's own."""
 
 _LINK = re.compile(r"command:mnemolens\.memory\.\w+\?([^\s)]+)")
+_ANY_LINK = re.compile(r"\[[^\[\]\n]{1,40}\]\(command:[^\s)]+\)")
 _VERDICT = "|".join(VERDICTS)
 _HEAD = re.compile(rf"^\s*\**(?P<title>.+?)\**\s+·\s+(?:{_VERDICT}|moved here\\?\? confirm)\b")
 _FOOT = re.compile(r"·\s.*\b(?:ago|just now)\b")
@@ -43,10 +49,15 @@ class Alike:
         self._searching = searching
 
     def shown_before(self, content: str, now: datetime) -> CaptureView | None:
-        """The memory that the text is our own hover of, as a capture that stored nothing; else None."""
-        memory_id = self._source_of(content)
-        memory = None if memory_id is None else self._state.memory(memory_id)
+        """The memory that the text is our own hover of, as a capture that stored nothing; else None.
+
+        Whoever wrote something of their own around it has a new note.
+        """
+        named = [one for memory_id in self._named(content) if (one := self._state.memory(memory_id))]
+        memory = named[0] if named else None
         if memory is None or memory.status == "forgotten" or is_expired(memory, now):
+            return None
+        if len(_own_words(content, named)) > _OWN_WORDS:
             return None
         change = self._show.change(memory, now)
         said = f"this is how memory {memory.id} is shown: nothing new was stored"
@@ -78,20 +89,25 @@ class Alike:
         found.sort(key=lambda one: (-one.likeness, one.id))
         return view._replace(similar=tuple(found[:_SHOWN])) if found else view
 
-    def _source_of(self, content: str) -> str | None:
+    def _named(self, content: str) -> list[str]:
+        """The memories that our own hover, which the text may be, shows: by its links, else by its titles."""
         if len(content) > _LONGEST_HOVER:
-            return None
+            return []
+        linked = []
         for match in _LINK.finditer(content):
             try:
                 (argument,) = json.loads(unquote(match[1]))
-                return str(argument["id"])
+                linked.append(str(argument["id"]))
             except (ValueError, TypeError, KeyError):
                 continue
+        if linked:
+            return linked
         lines = [line for line in content.split("\n") if line.strip()]
-        head = _HEAD.match(lines[0]) if len(lines) > 1 else None
-        if head is None or not any(_FOOT.search(line) for line in lines[1:]):
-            return None
-        return self._titled(_ESCAPE.sub(r"\1", head["title"]))
+        if not lines or not _HEAD.match(lines[0]) or not any(map(_FOOT.search, lines[1:])):
+            return []
+        heads = [head for line in lines if (head := _HEAD.match(line))]
+        titled = [self._titled(_ESCAPE.sub(r"\1", head["title"])) for head in heads[:_MOST_SHOWN]]
+        return [] if titled[0] is None else [one for one in titled if one is not None]
 
     def _titled(self, title: str) -> str | None:
         """The only memory with this title, which may be cut off with an ellipsis."""
@@ -104,3 +120,10 @@ class Alike:
             if whole == wanted or (wanted.endswith("…") and whole.startswith(beginning)):
                 found.append(memory_id)
         return found[0] if len(found) == 1 else None
+
+
+def _own_words(content: str, shown: list[Memory]) -> set[str]:
+    """What a text says besides what a hover of these memories says."""
+    lines = (line for line in content.split("\n") if not (_HEAD.match(line) or _FOOT.search(line)))
+    said = {term for one in shown for term in terms_of(f"{one.title}\n{one.content[:_READ]}")}
+    return set(terms_of(_ESCAPE.sub(r"\1", _ANY_LINK.sub("", "\n".join(lines))))) - said
