@@ -42,6 +42,19 @@ class TestList:
         assert "Payment.charge()" in lines[3]
         assert "fresh" in lines[3]
 
+    def test_it_says_where_a_search_found_what_is_not_in_the_title(self, shell, three):
+        shell.remember("First line\nand further down the zebra", "--title", "Other")
+        assert len(three) == 3
+        for query, said in {
+            "zebra": "First line and further down the zebra",
+            "payment": "tagged payment",
+            "stock": "on stock",
+        }.items():
+            head, *rows = shell("list", "--text", query).out.splitlines()
+            assert head.split()[-1] == "found"
+            assert rows[0].rstrip().endswith(said)
+        assert shell("list", "--text", "idempotent").out.split("\n")[0].split()[-1] == "when"
+
     @pytest.mark.parametrize(
         ("arguments", "found"),
         [

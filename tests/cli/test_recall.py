@@ -29,6 +29,21 @@ def titles(ran):
     return [found["memory"]["title"] for found in ran.json["memories"]]
 
 
+@pytest.mark.parametrize("query", ["verdict:fresh", "file:stock.py", "type:semantic file:stock.py"])
+def test_filters_know_the_code_that_memories_are_on(noted, query):
+    found = {
+        one["memory"]["title"]: one["verdict"] for one in noted("recall", query, "--json").json["memories"]
+    }
+    assert found["Counts are eventually consistent"] == "fresh"
+    assert len(found) == (4 if query == "verdict:fresh" else 1)
+
+
+def test_what_the_code_says_of_itself_is_searched_too(noted):
+    path = noted.folder / "shop" / "stock.py"
+    path.write_text(path.read_text().replace("count):\n", 'count):\n    """Puts articles aside."""\n'))
+    assert titles(noted("recall", "articles", "--json")) == ["Counts are eventually consistent"]
+
+
 def test_at_a_line_for_people(noted):
     ran = noted("recall", "--at", "shop/pay.py:6")
     assert ran.code == 0

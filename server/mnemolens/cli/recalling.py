@@ -13,6 +13,7 @@ from mnemolens.engine.places import place_at
 from mnemolens.engine.requests import RecallRequest
 from mnemolens.engine.show import excerpt
 from mnemolens.engine.workspace import Workspace
+from mnemolens.search.query import read_query
 
 MAX_LINES = 6
 
@@ -44,16 +45,22 @@ def run(
         place = place_at(workspace, at) if at is not None else None
         if place is not None:
             request = replace(request, file=place.file, position=place.position)
-        everything = tuple(workspace.state.memories()) if place is None and not request.query else ()
+        query = read_query(request.query or "")
+        everything = tuple(workspace.state.memories())
+        whole = (place is None and not query.text) or bool(query.filters)  # which ask for verdicts and files
         workspace.glance.look(
-            everything,
+            everything if whole else (),
             near=[place.file] if place is not None else [],
-            words=request.query or "",
+            words=query.text,
             on_progress=progress.show,
         )
-        progress.clear()
         meaning = near_in_meaning(workspace, request.query)
         view = workspace.recall.recall(request, now(), meaning)
+        if not view.memories and query.text and not whole:
+            # What the code says of itself is searched, too, once it is known which code that is.
+            workspace.glance.look(everything, on_progress=progress.show)
+            view = workspace.recall.recall(request, now(), meaning)
+        progress.clear()
         if as_json:
             put_json(JsonForm(workspace).recall(view))
         else:

@@ -7,7 +7,7 @@ wrapped and tables not cut. rich is imported for terminals and tables only.
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from mnemolens.core import markdown
 
@@ -36,6 +36,10 @@ class Span(NamedTuple):
     style: str = ""
 
 
+Cell: TypeAlias = Span | str | Sequence[Span | str]
+"""What stands in a field of a table."""
+
+
 class Column(NamedTuple):
     """A column of a table.
 
@@ -60,6 +64,21 @@ def plain(text: str) -> str:
 def one_line(text: str) -> str:
     """The same in one line."""
     return " ".join(plain(text).split())
+
+
+def marked(text: str, marks: Iterable[tuple[int, int]]) -> list[Span | str]:
+    """A text in one line, what is marked in bold; offsets are code points, in order.
+
+    Nothing is where the text holds what a terminal would act on: then its offsets are none of what is shown.
+    """
+    if one_line(text) != text:
+        return [one_line(text)]
+    parts: list[Span | str] = []
+    at = 0
+    for start, end in marks:
+        parts += [text[at:start], Span(text[start:end], "bold")]
+        at = end
+    return [*parts, text[at:]]
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
@@ -118,7 +137,7 @@ class Screen:
         """An empty line."""
         print(flush=self.is_terminal)
 
-    def table(self, columns: Sequence[Column], rows: Iterable[Sequence[Span | str]]) -> None:
+    def table(self, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> None:
         """A table; on a narrow terminal without the columns that need more room."""
         from rich.table import Table
 
@@ -173,10 +192,11 @@ def _end_of(text: "Text", width: int) -> "Text":
     return kept
 
 
-def _text(cell: Span | str) -> "Text":
+def _text(cell: Cell) -> "Text":
     from rich.text import Text
 
-    return Text(cell) if isinstance(cell, str) else Text(cell.text, cell.style)
+    parts = [cell] if isinstance(cell, Span | str) else cell
+    return Text.assemble(*(one if isinstance(one, str) else (one.text, one.style) for one in parts))
 
 
 def _console(*, is_terminal: bool) -> "Console":
