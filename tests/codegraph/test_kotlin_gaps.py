@@ -67,6 +67,18 @@ CASES = {
         "enum class E { A, B; fun m() = 1 }\nobject O { val x = 1 }\n",
         ["enum E 1", "method E.m 1", "class O 2"],
     ),
+    "types of one line in others": (
+        "class A { companion object { fun m() = 1 } }\n@K class B { fun m() = 1 }\n",
+        ["class A 1", "class A.Companion 1", "method A.Companion.m 1", "class B 2", "method B.m 2"],
+    ),
+    "something behind a type of one line": (
+        "class C { val x = 1 } // said\nclass D { val x = 1 }; class E\n",
+        ["class C 1", "class D 2", "class E 2"],
+    ),
+    "an object of one line": (
+        "fun f() {\n  val r = object : R { override fun m() = 1 }\n  run(object : R { val x = 1 })\n}\n",
+        ["function f 1", "function f.m 2"],
+    ),
     "a variable named by": ("fun f() {\n  az.write(1)\n  by.write(2)\n}\n", ["function f 1"]),
 }  # fmt: skip
 
@@ -101,6 +113,7 @@ def test_no_byte_and_no_line_end_moves(name):
     "text",
     [
         "class A {\n  companion object {\n    fun f() {}\n  }\n}\n",
+        "fun f() = g(A::class) { it }\nval objects = list { it }\n",
         "fun g(f: suspend (Int) -> Unit, h: suspend () -> Unit) {}\n",
         "private class A internal constructor(val n: Int)\n",
         "val a by lazy { 1 }\n",

@@ -6,7 +6,7 @@
   other words.
 - Modifiers of a primary constructor on a line of its own become white space.
 - A member needs a line's end behind it, or a semicolon: `class A { fun f() }` gets one, in place of its last
-  blank.
+  blank, and so does `object : Task { override fun run() = go() }` wherever it stands.
 - A backtick without another one on its line, `#` and a stray backslash become `@`: in a broken text,
   characters that the grammar's lexer does not know can make its recovery take all memory.
 """
@@ -50,12 +50,22 @@ _ONE_LINE = re.compile(  # atomic and possessive: a long line is not to be tried
 )
 
 
+_INNERMOST = re.compile(
+    rb"""
+    (?<![:.\w])(?:class[ \t]++\w|interface[ \t]++\w|object\b)[^{}"\r\n]*+
+    \{[^{}"\r\n]*[^\s{};"](?P<end>[ \t])\}
+    """,
+    re.VERBOSE,
+)
+
+
 def mended(source: bytes) -> bytes:
     """`source`, as long as before, in a form that the grammar can read; itself where it can already."""
     if b"`" in source or b"#" in source or b"\\" in source:
         source = _UNKNOWN.sub(lambda found: b"@" if found["unknown"] else found[0], source)
     changes = [(found.lastgroup or "", found.span(found.lastgroup or 0)) for found in _GAPS.finditer(source)]
-    changes += [("end", found.span("end")) for found in _ONE_LINE.finditer(source)]
+    for ends in (_ONE_LINE, _INNERMOST):
+        changes += [("end", found.span("end")) for found in ends.finditer(source)]
     if not changes:
         return source
     result = bytearray(source)
