@@ -1,5 +1,7 @@
 """When a file changes, the memories that this may touch are derived anew, and no others."""
 
+import asyncio
+
 import pytest
 
 from folders import Folder
@@ -77,3 +79,64 @@ def test_a_note_confirmed_while_its_file_is_half_typed_is_judged_once_that_is_qu
     folder.commit(folder.workspace.attaching.confirm(memory, None, now))
     folder.pass_time(3)
     assert folder.verdict(memory) == "fresh"
+
+
+class TestManyNotesOnOneFile:
+    """They are judged beside requests: as few would be, but not before the handler of a save returns."""
+
+    @pytest.fixture
+    def notes(self, folder, monkeypatch):
+        monkeypatch.setattr("mnemolens.engine.links.MANY_ANCHORS", 1)
+        found = [folder.remember("a note", "pay.py", name) for name in ("charge", "refund")]
+        folder.open("pay.py")
+        return found
+
+    def save(self, folder, *texts):
+        """Types a text and saves it, another and saves it …; what is told at once of the notes."""
+
+        async def type_and_save():
+            for text in texts:
+                folder.edit("pay.py", [TextChange(text)])
+                folder.workspace.sources.save_document("pay.py")
+
+        folder.run(type_and_save())
+
+    def wait(self, folder):
+        async def until_judged():
+            async with asyncio.timeout(30):
+                while folder.workspace.refreshing.is_busy:  # noqa: ASYNC110 - it tells nobody
+                    await asyncio.sleep(0.002)
+
+        folder.run(until_judged())
+
+    def test_what_was_edited_has_drifted(self, folder, notes):
+        self.save(folder, f"{CHARGE}\n\n\n{REFUND.replace('-amount', 'max(amount, 5) // 2 - 1')}")
+        assert [folder.verdict(one) for one in notes] == ["fresh", "fresh"]
+        self.wait(folder)
+        assert [folder.verdict(one) for one in notes] == ["fresh", "drifted"]
+
+    def test_a_name_that_was_typed_over_keeps_its_note(self, folder, notes):
+        self.save(folder, f"{CHARGE}\n\n\n{REFUND.replace('refund', 'pay_back')}")
+        self.wait(folder)
+        assert [folder.verdict(one) for one in notes] == ["fresh", "fresh"]
+        (link,) = folder.workspace.links.links_of(notes[1])
+        assert link.target.qualname == "pay_back"
+
+    def test_the_last_of_two_saves_counts(self, folder, notes):
+        other = f"{CHARGE}\n\n\n{REFUND.replace('-amount', 'max(amount, 5) // 2 - 1')}"
+        self.save(
+            folder, other, f"{CHARGE}\n\n\n{REFUND}", other.replace("* times + 1", "+ times * 3 - amount")
+        )
+        self.wait(folder)
+        assert folder.verdict(notes[1]) == "drifted"
+
+    def test_what_is_typed_before_they_are_judged_is_judged_when_it_is_quiet(self, folder, notes):
+        other = f"{CHARGE}\n\n\n{REFUND.replace('-amount', 'max(amount, 5) // 2 - 1')}"
+        self.save(folder, other)
+        folder.edit("pay.py", [TextChange(f"{other}\n\ndef half(")])
+        self.wait(folder)
+        assert folder.verdict(notes[1]) == "fresh"
+        folder.edit("pay.py", [TextChange(other)])
+        folder.pass_time(3)
+        self.wait(folder)
+        assert folder.verdict(notes[1]) == "drifted"

@@ -174,12 +174,17 @@ class Following:
         return run.changed
 
     async def follow_slowly(
-        self, before: Before, subjects: Iterable[Subject], *, known_before: bool = True
+        self,
+        before: Before,
+        subjects: Iterable[Subject],
+        typed: Mapping[SymbolKey, SymbolKey] | None = None,
+        *,
+        known_before: bool = True,
     ) -> set[str]:
         """`follow`, in steps that let other requests in between."""
         burst = await asyncio.to_thread(self._burst, before, known_before=known_before)
         run, slices = _Run(burst), Slices()
-        steps = self._steps(run, subjects, {})
+        steps = self._steps(run, subjects, typed or {})
         done = None
         with suppress(StopIteration):
             while True:

@@ -6,8 +6,9 @@ Owns the order of these steps and the slices that let other requests in between.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from mnemolens.engine.graph_kept import KeptGraph
 from mnemolens.engine.links import Links
@@ -36,6 +37,12 @@ class Refreshing:
         self._due: dict[str, None] = {}
         self._batches = 0
         self._task: asyncio.Task[None] | None = None
+        self._beside: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is derived beside requests."""
+        return self._task is not None or bool(self._beside)
 
     def file_changed(self, file: str) -> None:
         """The index has other symbols of the file, or other ranges, than before."""
@@ -82,6 +89,18 @@ class Refreshing:
         if self._due and self._task is None:
             self._task = loop.create_task(self._finish())
 
+    def beside(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Do the work beside requests; False, and it is not done, where no event loop runs."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            work.close()
+            return False
+        task = loop.create_task(_logged(work))
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+        return True
+
     async def refresh_slowly(self, memory_ids: Iterable[str]) -> None:
         """`refresh`, in slices that let other requests in between; returns when nothing is due."""
         slices = Slices()
@@ -104,8 +123,13 @@ class Refreshing:
 
     async def _finish(self) -> None:
         try:
-            await self.refresh_slowly(())
-        except Exception:
-            logger.exception("Deriving memories anew failed")
+            await _logged(self.refresh_slowly(()))
         finally:
             self._task = None
+
+
+async def _logged(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except Exception:
+        logger.exception("Deriving memories anew failed")

@@ -366,16 +366,31 @@ class Sources:
             await self._refreshing.refresh_slowly(sorted(touched))
 
     def _settle(self, files: Iterable[str]) -> None:
-        """Judges the memories that these files' text, now settled, may have changed."""
+        """Judges the memories that these files' text, now settled, may have changed; many in slices."""
         settled = [file for file in files if self._documents.is_settled(file)]
+        if self._links.are_many_in(settled) and self._refreshing.beside(self._settle_slowly(settled)):
+            return
         before = {file: self._settled.get(file) for file in settled}
-        touched = self._links.follow(before)
+        touched = self._links.follow(before) | self._links.held_up_in(settled)
         for file in settled:
             after = self._code.index.get(file)
             touched |= self._touched_by(file, before[file], after)
             if after is not None:
                 self._settled[file] = after
         self._refreshing.refresh_soon(sorted(touched))
+
+    async def _settle_slowly(self, files: Iterable[str]) -> None:
+        async with self._following:
+            settled = [file for file in files if self._documents.is_settled(file)]  # else a later call judges
+            before = {file: self._settled.get(file) for file in settled}
+            after = {file: symbols for file in settled if (symbols := self._code.index.get(file)) is not None}
+            self._settled.update(after)
+            touched = await self._links.follow_slowly(before) | self._links.held_up_in(settled)
+            slices = Slices()
+            for file in settled:
+                touched |= self._touched_by(file, before[file], after.get(file))
+                await slices.pause()
+            await self._refreshing.refresh_slowly(sorted(touched))
 
     def _touched_by(self, file: str, before: FileSymbols | None, after: FileSymbols | None) -> set[str]:
         if before is not None and before == after:
