@@ -256,6 +256,23 @@ async def test_a_long_index_shows_progress_and_can_be_cancelled(vscode, tmp_path
         [message] = await vscode.messages()
         assert "mnemolens.index.rebuild" in message
 
+    # What is open is known all the same, and what was not read, once it is asked about.
+    for number in range(20, 400):  # to read all of it would take long
+        (folder / f"m{number}.py").unlink()
+    vscode.open(folder / "billing.py")
+    assert await vscode.hover(folder / "billing.py", 3, 5) is None
+    notes = [
+        (await vscode.capture("the provider repeats", folder / file, line, 5))["memory"]["id"]
+        for file, line in (("billing.py", 3), ("m19.py", 0))
+    ]
+    assert "the provider repeats" in await vscode.hover_text(folder / "billing.py", 3, 5)
+    assert (await vscode.run("index.rebuild"))["files"] == 22
+    known = (await vscode.run("status"))["folders"][0]
+    assert (known["files"], known["symbols"], known["indexStopped"]) == (22, 8004, False)
+    assert "the provider repeats" in await vscode.hover_text(folder / "billing.py", 3, 5)
+    for note in notes:
+        assert (await vscode.run("memory.get", {"id": note}))["memory"]["verdict"] == "fresh"
+
 
 def test_the_recorded_clients_differ():
     """The two kinds of editor are worth testing apart."""
