@@ -45,6 +45,7 @@ class Links:
     Attributes:
         naming: what memories' texts name.
         deriving: what is derived for one memory, and what that wants to be written down.
+        on_none: the memories that are on no code, of those that were derived.
     """
 
     def __init__(self, state: MergedState, code: Code, root: str) -> None:
@@ -55,6 +56,7 @@ class Links:
         self.deriving = Deriving(state, code, self.naming, self._following)
         self._typed: dict[str, dict[SymbolKey, SymbolKey]] = {}
         self._changed: set[str] = set()
+        self.on_none: set[str] = set()
         self._derived: dict[str, Derived] = {}
         self._on_symbol: dict[SymbolKey, dict[str, Link]] = {}
         self._keys_in_file: dict[str, set[SymbolKey]] = defaultdict(set)
@@ -269,6 +271,20 @@ class Links:
         """Whether links and placements of the memory are known."""
         return memory_id in self._derived
 
+    def is_on_none(self, memory_id: str) -> bool:
+        """Whether the memory is on no code, as far as that is known."""
+        if memory_id in self._derived:
+            return memory_id in self.on_none
+        return not self._state.anchors_of(memory_id)
+
+    @property
+    def any_on_none(self) -> bool:
+        """Whether any memory is on no code, as far as that is known."""
+        if self.on_none:
+            return True
+        new = (one for one in self._state.memories() if one not in self._derived)
+        return any(not self._state.anchors_of(one) for one in new)
+
     def memories_touched(
         self,
         file: str,
@@ -392,8 +408,13 @@ class Links:
             self._unindex(memory_id, before)
         if memory is None:
             self.naming.forget(memory_id)
+            self.on_none.discard(memory_id)
             return before is not None
         after = self.deriving.derive(memory, before)
+        if after.links or self._state.anchors_of(memory_id):
+            self.on_none.discard(memory_id)
+        else:
+            self.on_none.add(memory_id)
         self._derived[memory_id] = after
         self._index(memory, after)
         return before is None or before.shown != after.shown

@@ -119,7 +119,7 @@ class Recall:
         self._links = links
         self._show = show
         self._focus = focus
-        self._topics = Topics(state, links, code, searching)
+        self._topics = Topics(links, code, searching)
         self._newest = newest
 
     def matching(self, query: str) -> set[str]:

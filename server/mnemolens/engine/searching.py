@@ -35,6 +35,8 @@ _MAX_PLACES = 10
 _RAREST = 12
 _BESIDE_REQUESTS = 0.002
 """Seconds of a slice of reading all memories, which goes on beside captures: each of them meets several."""
+_FEW = 100
+"""Memories to be read that no request feels."""
 _MANY = 2_000
 """Memories to be read that a capture does not wait for: about 0.1 s."""
 
@@ -82,6 +84,20 @@ class Searching:
         """Whether bringing the index up to date is quick."""
         return len(self._due) <= _MANY
 
+    def ready_now(self) -> bool:
+        """Whether the index is up to date, or is after a moment that nobody feels; else begins to read.
+
+        For offers that nobody asked for. Where no event loop runs, longer moments are not felt either.
+        """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return self.is_soon_ready
+        if len(self._due) > _FEW:
+            self._begin()
+            return False
+        return True
+
     def catch_up(self) -> None:
         """Brings the index up to date now."""
         while self._read_on():
@@ -113,6 +129,10 @@ class Searching:
         self._task = None
         await self.catch_up_slowly()
         return True
+
+    def _begin(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self.catch_up_slowly())
 
     def _read_on(self) -> bool:
         """Goes one step, whoever began it; False once all is read."""

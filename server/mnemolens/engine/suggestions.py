@@ -204,7 +204,7 @@ class Suggestions:
     def for_code(self, key: SymbolKey, now: datetime) -> Memory | None:
         """The memory on no code that may be about this; None where nothing is clear."""
         symbols, at = self._code.index.get(key.file), self._code.index.position_of(key)
-        if symbols is None or at is None:
+        if symbols is None or at is None or not self._links.any_on_none or not self._searching.ready_now():
             return None
         fields = document(key.file, symbols, at, lambda span: self._code.text_in(key.file, span))
         wanted = wanted_by(fields)
@@ -215,8 +215,7 @@ class Suggestions:
                 memory is not None
                 and memory.status == "active"
                 and (memory.expires_at is None or memory.expires_at > now)
-                and not self._links.links_of(memory_id)
-                and not self._state.anchors_of(memory_id)
+                and self._links.is_on_none(memory_id)
             )
 
         best = _clear_best(self._searching.nearest(wanted, 2, fits))

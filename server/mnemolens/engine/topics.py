@@ -15,7 +15,6 @@ from mnemolens.engine.searching import Searching
 from mnemolens.search.functions import document
 from mnemolens.search.index import Wanted
 from mnemolens.search.words import terms_of_part, words_of_query
-from mnemolens.store.merge import MergedState
 
 RELEVANCE: Final = 0.7
 """Of a note that shares enough; tuned by `tests/bench/relevance.py`, on the half of which nothing is told."""
@@ -42,8 +41,7 @@ class Topic(NamedTuple):
 class Topics:
     """Finds such notes of one folder."""
 
-    def __init__(self, state: MergedState, links: Links, code: Code, searching: Searching) -> None:
-        self._state = state
+    def __init__(self, links: Links, code: Code, searching: Searching) -> None:
         self._links = links
         self._code = code
         self._searching = searching
@@ -56,7 +54,7 @@ class Topics:
         symbols, at = self._code.index.get(key.file), self._code.index.position_of(key)
         if symbols is None or at is None or not symbols.symbols[at].docstring:
             return
-        if not self._searching.is_soon_ready or not any(map(self._is_on_none, self._state.memories())):
+        if not self._links.any_on_none or not self._searching.ready_now():
             return
         texts = document(key.file, symbols, at, lambda _: b"")
         # What the documentation says of the name is nothing of its own: of several fields the first counts.
@@ -67,13 +65,10 @@ class Topics:
         spelt = {term: word for word in words for term in terms_of_part(word)}
         wanted = [Wanted(term) for term in spelt]
         whole = self._searching.whole_of(wanted)
-        for found in self._searching.nearest(wanted, MOST, self._is_on_none):
+        for found in self._searching.nearest(wanted, MOST, self._links.is_on_none):
             shared = [word for number, word in enumerate(spelt.values()) if found.matched >> number & 1]
             fields = {words[word] for word in shared}
             share = found.score / whole
             if share >= LEAST and "docs" in fields and len(fields) > 1:
                 relevance = RELEVANCE * min(share / ENOUGH, 1.0)
                 yield Topic(found.key, relevance, tuple(dict.fromkeys(shared)))
-
-    def _is_on_none(self, memory_id: str) -> bool:
-        return not self._links.links_of(memory_id) and not self._state.anchors_of(memory_id)

@@ -62,7 +62,12 @@ class Desk:
             await self.ready()
 
     async def meaning(self, query: str | None) -> dict[str, float]:
-        """{memory id: cosine} of what is near to a query in meaning, where an embedder was chosen."""
+        """{memory id: cosine} of what is near to a query in meaning, where an embedder was chosen.
+
+        All memories' words are known then, too.
+        """
+        if query:
+            await self._workspace.searching.catch_up_slowly()
         return await self._workspace.embedding.similar(read_query(query or "").text)
 
     async def ready(self) -> Workspace:
@@ -72,7 +77,7 @@ class Desk:
                 await self._workspace.build_index(self._tell)
                 self._looked = time.monotonic()
             await self._workspace.tick(self.now())
-        await self._workspace.searching.catch_up_slowly()
+        await self._workspace.searching.soon_ready()
         return self._workspace
 
     def _tell(self, done: int, total: int) -> None:

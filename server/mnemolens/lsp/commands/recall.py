@@ -14,7 +14,7 @@ from mnemolens.search.query import read_query
 async def recall(call: Call, arguments: RecallArguments) -> Json:
     """Recall; counts as an access only where that is asked for."""
     at = call.at(arguments)
-    await at.workspace.searching.catch_up_slowly()
+    await _words_ready(at, arguments.query)
     request = RecallRequest(
         query=arguments.query,
         file=at.file,
@@ -42,7 +42,7 @@ async def context(call: Call, arguments: ContextArguments) -> Json:
     """What to know at a place, as Markdown for an agent; counts as an access only where that is asked for."""
     at = call.at(arguments)
     file, budget = require_file(at), arguments.token_budget
-    await at.workspace.searching.catch_up_slowly()
+    await _words_ready(at, None)
     found = context_at(at.workspace, file, at.position, budget, call.ls.now())
     if arguments.record:
         await _record(call, at, found.memories, found.on_their_own)
@@ -54,6 +54,14 @@ async def context(call: Call, arguments: ContextArguments) -> Json:
         "symbols": list(found.symbols),
         "leftOut": found.left_out,
     }
+
+
+async def _words_ready(at: At, query: str | None) -> None:
+    """A question waits until all memories' words are known, an offer only where that is quick."""
+    if query:
+        await at.workspace.searching.catch_up_slowly()
+    else:
+        await at.workspace.searching.soon_ready()
 
 
 async def _record(call: Call, at: At, memory_ids: Sequence[str], together: Collection[str]) -> None:
