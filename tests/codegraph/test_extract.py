@@ -413,3 +413,9 @@ def test_a_wide_node_is_read_whole_and_in_many_steps():
     assert sum(1 for _ in steps) > 100
     unit = Walk(language, source).module(language.parse(source).root_node)
     assert sum(1 for _ in assembling(unit, language, partial=False)) > 5
+
+
+def test_what_is_in_an_impl_of_a_reference_is_named_under_its_type():
+    text = b"impl<'a> Named for &'a mut Cart { fn name() {} }\nimpl Named for [u8] { fn size() {} }\n"
+    symbols = extract(text, language_named("rust")).symbols
+    assert [(one.qualname, one.kind) for one in symbols] == [("Cart.name", "method"), ("size", "function")]

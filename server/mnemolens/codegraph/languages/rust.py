@@ -9,8 +9,11 @@ from mnemolens.codegraph.languages.shallow import Syntax, bases_in, defined, in_
 
 
 def _implemented(node: Node) -> str | None:
-    """The type that an `impl` is of."""
-    return plain_name(node.child_by_field_name("type")).rpartition(".")[2] or None
+    """The type that an `impl` is of, or of references to which."""
+    made = node.child_by_field_name("type")
+    while made is not None and made.type == "reference_type":
+        made = made.child_by_field_name("type")
+    return plain_name(made).rpartition(".")[2] or None
 
 
 def _visit_implementation(node: Node, facts: Facts) -> None:
