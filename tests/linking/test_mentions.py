@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemolens.linking import mentions
+from mnemolens.linking import Rule, mentions
 from mnemolens.linking.mentions import MAX_MENTIONS, SCAN_LIMIT, shape_of
 
 
@@ -172,6 +172,19 @@ def test_text_before_moves_spans_only(content, shift):
     before = [(m.rule, m.text, m.marked, m.start + shift + 2) for m in mentions("", content)]
     after = [(m.rule, m.text, m.marked, m.start) for m in mentions("", "." * shift + "\n\n" + content)]
     assert before == after
+
+
+def test_many_costly_rules_read_less_of_a_long_text():
+    text = f"TICKET-first {'a' * 19_000} TICKET-last"
+    cheap = Rule(r"TICKET-(\w+)")
+    costly = tuple(Rule(f"(a?){{200}}a{{200}}b{number}") for number in range(49))
+
+    def found(*rules):
+        return [m.text for m in mentions("", text, rules) if m.rule == "custom"]
+
+    assert found(cheap) == ["first", "last"]
+    assert found(cheap, costly[0]) == ["first", "last"]
+    assert found(cheap, *costly) == ["first"]
 
 
 def test_huge_texts_are_bounded():
