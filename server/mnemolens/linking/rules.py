@@ -1,7 +1,7 @@
 """Names that a project writes in a way of its own, found by patterns from its settings.
 
 Patterns are RE2's: a match takes time in proportion to text and pattern at most. Where all patterns together
-are long, only the beginning of a long text is read, so that a repository's settings can't hold anybody up. What a
+are long, only the beginning of a long text is read: a repository's settings can't hold anybody up. What a
 name found means is decided in `linking.match`, as for every mention.
 """
 
