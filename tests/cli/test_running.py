@@ -306,6 +306,14 @@ class TestUpkeep:
         assert (ran.code, noted("doctor").code) == (0, 0)
         assert noted("doctor", "--json").json["ok"] is True
 
+    def test_doctor_says_where_nothing_can_be_cached(self, noted, tmp_path, monkeypatch):
+        (tmp_path / "file").write_text("no folder")
+        monkeypatch.setenv("MNEMOLENS_CACHE_DIR", str(tmp_path / "file" / "cache"))
+        ran = noted("doctor", "--json")
+        [found] = [finding for finding in ran.json["findings"] if finding["part"] == "cache"]
+        assert (ran.code, found["level"]) == (1, "trouble")
+        assert str(tmp_path / "file") in found["text"]
+
     def test_doctor_leaves_a_newer_cache_alone(self, noted, tmp_path, monkeypatch):
         import sqlite3
 

@@ -685,6 +685,9 @@ class TestSecrets:
         memory_id = shop.remember("deploy by hand")
         with pytest.raises(InvalidArgument):
             shop.workspace.writing.update(memory_id, {"metadata": {"key": self.TOKEN}}, shop.now)
+        with pytest.raises(InvalidArgument) as caught:
+            shop.workspace.writing.update(memory_id, {"parent_id": self.TOKEN}, shop.now)
+        assert caught.value.field == "parentId"
         shop.close()
         written = b"".join(path.read_bytes() for path in shop.root.rglob("*") if path.is_file())
         assert self.TOKEN.encode() not in written

@@ -101,7 +101,7 @@ def put_of_update(memory: Memory, changes: Mapping[str, Any], by: str | None) ->
     for name, raw in changes.items():
         if name not in UPDATABLE:
             raise InvalidArgument(
-                _wire_name(name), f"can't be changed; {', '.join(map(_wire_name, UPDATABLE))} can"
+                wire_name(name), f"can't be changed; {', '.join(map(wire_name, UPDATABLE))} can"
             )
         value = checked(name, raw)
         if name == "tags":
@@ -187,7 +187,8 @@ def checked(name: str, value: Any) -> Any:
     return found.check(found.wire, value)
 
 
-def _wire_name(name: str) -> str:
+def wire_name(name: str) -> str:
+    """A field's name in JSON."""
     return _FIELDS[name].wire if name in _FIELDS else name
 
 

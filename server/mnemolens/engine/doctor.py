@@ -25,6 +25,7 @@ from mnemolens.store.symbols import SymbolCache
 Level = Literal["fine", "repaired", "note", "trouble"]
 
 _NAMED = 5
+_COSTS = "without it every start parses all files"
 """So many files that could be read only in part are told by name."""
 
 
@@ -149,7 +150,12 @@ def _says_the_same(path: Path, memory: Memory) -> bool:
 def _cache(layout: Layout, clock: Clock) -> Iterator[Finding]:
     file = layout.cache_dir / "symbols.sqlite"
     if not file.exists():
-        yield Finding("cache", "fine", f"no symbols are cached yet; they will be in {file}")
+        there = next(path for path in file.parents if path.exists())
+        if there.is_dir() and os.access(there, os.W_OK):
+            yield Finding("cache", "fine", f"no symbols are cached yet; they will be in {file}")
+        else:
+            words = f"symbols are not cached: {there} can't be written into"
+            yield Finding("cache", "trouble", f"{words}; {_COSTS}")
         return
     aside = file.with_name(f"{file.name}.damaged")
     before = _stamp(aside)
@@ -160,7 +166,7 @@ def _cache(layout: Layout, clock: Clock) -> Iterator[Finding]:
     finally:
         cache.close()
     if cache.trouble is not None:
-        yield Finding("cache", "trouble", f"{cache.trouble}; without it every start parses all files")
+        yield Finding("cache", "trouble", f"{cache.trouble}; {_COSTS}")
     elif _stamp(aside) != before:
         yield Finding("cache", "repaired", f"{file} was damaged: set aside as {aside.name} and begun anew")
     else:

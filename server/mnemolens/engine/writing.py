@@ -22,6 +22,7 @@ from mnemolens.engine.capture import (
     put_of_new,
     put_of_replacement,
     put_of_update,
+    wire_name,
 )
 from mnemolens.engine.code import Code
 from mnemolens.engine.duplicates import SameContent
@@ -145,7 +146,7 @@ class Writing:
         if not allow_secret:
             from mnemolens.engine.secrets import refuse_secrets  # a hundred patterns, needed for writing only
 
-            refuse_secrets(changes)
+            refuse_secrets({wire_name(name): value for name, value in changes.items()})
         self._check_parent(memory_id, put.set.get("parent_id"))
 
         def finish() -> MemoryChange:
