@@ -1,13 +1,14 @@
 """How well and how fast search finds: words alone, and with the extra's model where that is asked for.
 
-    python tests/bench/search.py [--quick] [--model]
+    python tests/bench/search.py [--quick] [--model] [--packages FOLDER NAME …]
 
 Shares are told as what is missed, so that less is better as everywhere. R@5 is the share of queries whose
 answer is among the first five.
 
 - *docstring to function*: 1,000 functions of the standard library, drawn with a fixed seed, whose docstring
-  has eight words or more. Docstrings are cut out of the source before it is read; they are the queries: the
-  first paragraph, without doctest lines and the function's name. The index is that behind suggestions.
+  begins with a paragraph of eight words or more. Docstrings of functions are cut out of the source before it
+  is read; they are the queries, without doctest lines and the function's name. Asked for is also with no more
+  than the *first paragraph*, which is harder. The index is that behind suggestions.
 - *cursor to memory*: the same the other way round: notes are 60 words of each docstring, the query is what
   the function's code says.
 - *paraphrases*: `tests/data/search/paraphrases.tsv`: notes, and how somebody else would ask for each. They
@@ -16,10 +17,13 @@ answer is among the first five.
   *as asked*, `paraphrases_scrapy.tsv`, whose questions were written as a colleague asks, and *words shunned*,
   `paraphrases_execnet.tsv`, asked for with as few of the notes' words as could be.
 - *speed*: 100,000 notes made by a script, of 40 words drawn by Zipf's law; queries of one to three words
-  drawn alike, searched as `memory.list` and `recall` do.
+  drawn alike, searched as `memory.list` and `recall` do. Some are words that others stand in for.
 
 With --model docstrings and paraphrases are told once more, fused with vectors of the extra `[minilm]`; a
 function has two, of its code and of its summary, and the nearer one counts. They take some minutes.
+
+With --packages docstrings are asked of those packages in the folder alone, a pool for each: packages differ
+more than methods do. They need not be installed: `pip install --no-deps --target FOLDER NAME …` will do.
 """
 
 import argparse
@@ -47,7 +51,7 @@ from mnemolens.engine.suggestions import MARGIN
 from mnemolens.search import functions
 from mnemolens.search.fusion import fused
 from mnemolens.search.index import Wanted, WordIndex
-from mnemolens.search.query import read_query
+from mnemolens.search.query import MAX_WORDS, read_query
 from mnemolens.search.words import terms_of_part, words_of_query
 
 REPOSITORY = Path(__file__).parents[2]
@@ -55,13 +59,18 @@ DATA = REPOSITORY / "tests" / "data"
 SUBJECT = "search"
 FUNCTIONS = 1_000
 NOTES = 100_000
+HAVING_SYNONYMS = (
+    "remove delete erase start launch stop kill folder directory send post error exception fail create make"
+    " add change edit replace show print read load write save find search check verify allow need wait slow"
+)
+"""Every tenth of the words that are met most often."""
 
 
 def measure(notes: int, model: MiniLm | None = None) -> list[Figure]:
     """All figures."""
-    pool = library()[:FUNCTIONS]
+    pool = library()
     return [
-        *docstrings(pool, model),
+        *docstrings("", pool, model),
         cursor(pool),
         *paraphrases("paraphrases", "paraphrases.tsv", model),
         *paraphrases("as asked", "paraphrases_scrapy.tsv", model),
@@ -80,17 +89,24 @@ def missed(name: str, hits: list[bool], target: float, note: str = "") -> Figure
 class Function:
     fields: dict[str, str]
     code: str
-    query: str
-    note: str
+    whole: str
+    first: str
+
+    @property
+    def note(self) -> str:
+        return " ".join(self.whole.split()[:60])
 
 
 def library() -> list[Function]:
-    """Functions of the standard library with a docstring, in a fixed random order."""
-    root = Path(sysconfig.get_path("stdlib"))
+    """Functions of the standard library with a docstring, drawn at random with a fixed seed."""
+    return drawn(Path(sysconfig.get_path("stdlib")), "", "site-packages", "idlelib")
+
+
+def drawn(root: Path, package: str, *left_out: str) -> list[Function]:
     found = []
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted((root / package).rglob("*.py")):
         name = path.relative_to(root).as_posix()
-        if {"site-packages", "idlelib"} & set(path.parts) or "test" in name.lower():
+        if set(left_out) & set(path.parts) or "test" in name.lower():
             continue
         try:
             source = path.read_text(encoding="utf-8")
@@ -99,20 +115,20 @@ def library() -> list[Function]:
             continue
         found += functions_of(name, source, tree)
     random.Random(0).shuffle(found)
-    return found
+    return found[:FUNCTIONS]
 
 
 def functions_of(file: str, source: str, tree: ast.AST) -> list[Function]:
     lines = source.split("\n")
     said = {}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         docstring = ast.get_docstring(node)
         first = node.body[0] if docstring else None
-        if first is None or first.lineno == getattr(node, "lineno", 0):
+        if first is None or first.lineno == node.lineno:
             continue
-        said[getattr(node, "lineno", 0)] = docstring
+        said[node.lineno] = docstring
         indent = re.match(r"\s*", lines[first.lineno - 1])[0]
         for line in range(first.lineno - 1, first.end_lineno):
             lines[line] = ""
@@ -138,8 +154,7 @@ def functions_of(file: str, source: str, tree: ast.AST) -> list[Function]:
             continue
         assert not fields["docs"], (file, symbol.qualname)
         code = f"{' '.join(words_of_query(symbol.qualname))}. {text_in(span.definition).decode()[:800]}"
-        note = " ".join(name.sub("", whole).split()[:60])
-        found.append(Function(fields, code, name.sub("", first), note))
+        found.append(Function(fields, code, name.sub("", whole), name.sub("", first)))
     return found
 
 
@@ -151,15 +166,36 @@ def in_five(scores: dict[str, float], key: str) -> bool:
     return key in sorted(scores, key=lambda one: (-scores[one], one))[:5]
 
 
-def docstrings(pool: list[Function], model: MiniLm | None) -> list[Figure]:
+def docstrings(where: str, pool: list[Function], model: MiniLm | None) -> list[Figure]:
     index = WordIndex(functions.FIELDS, functions.USUAL_LENGTH)
     for number, one in enumerate(pool):
         index.put(str(number), one.fields)
-    words = [
-        {found.key: found.score for found in index.search(wanted_of(one.query), loose=True)} for one in pool
-    ]
-    name = f"docstring to function, R@5 of {len(pool):,}"
-    figures = [missed(name, [in_five(found, str(n)) for n, found in enumerate(words)], 0.72)]
+    name = f"{where}docstring to function, R@5 of {len(pool):,}"
+    rows = None
+    if model is not None:
+        code = embedded(model, [one.code for one in pool])
+        rows = code, embedded(model, [functions.summary(one.fields) for one in pool])
+    figures = []
+    for which, queries in (
+        ("", [one.whole for one in pool]),
+        (", first paragraph", [one.first for one in pool]),
+    ):
+        asked = [wanted_of(query)[:MAX_WORDS] for query in queries]
+        words = [{found.key: found.score for found in index.search(wanted, loose=True)} for wanted in asked]
+        hits = [in_five(found, str(number)) for number, found in enumerate(words)]
+        figures.append(missed(name + which, hits, 0.72))
+        if model is not None and rows is not None:
+            hits = []
+            for number, query in enumerate(embedded(model, queries)):
+                nearer = np.maximum(*(kept @ query for kept in rows))
+                cosines = {str(other): float(value) for other, value in enumerate(nearer)}
+                scores = fused(words[number], cosines, whole=index.whole(asked[number]))
+                hits.append(in_five(scores, str(number)))
+            figures.append(missed(f"{name}{which}, with minilm", hits, 0.85))
+    return [*figures, offers(where, words)]
+
+
+def offers(where: str, words: list[dict[str, float]]) -> Figure:
     ahead = []
     for number, found in enumerate(words):
         (best, most), (_, second) = [
@@ -169,20 +205,8 @@ def docstrings(pool: list[Function], model: MiniLm | None) -> list[Figure]:
         ][:2]
         if most and most - second >= MARGIN * most:
             ahead.append(best == str(number))
-    note = f"offered for {len(ahead)} of {len(pool)}"
-    figures.append(missed("suggestions that are made", ahead, 0.85, note))
-    if model is not None:
-        code = embedded(model, [one.code for one in pool])
-        summaries = embedded(model, [functions.summary(one.fields) for one in pool])
-        asked = embedded(model, [one.query for one in pool])
-        hits = []
-        for number, found in enumerate(words):
-            nearer = np.maximum(code @ asked[number], summaries @ asked[number])
-            cosines = {str(other): float(value) for other, value in enumerate(nearer)}
-            whole = index.whole(wanted_of(pool[number].query))
-            hits.append(in_five(fused(found, cosines, whole=whole), str(number)))
-        figures.append(missed(f"{name}, with minilm", hits, 0.85))
-    return figures
+    note = f"offered for {len(ahead)} of {len(words)}"
+    return missed(f"{where}suggestions that are made", ahead, 0.85, note)
 
 
 def cursor(pool: list[Function]) -> Figure:
@@ -236,6 +260,8 @@ def embedded(model: MiniLm, texts: list[str]) -> np.ndarray:
 def speed(count: int) -> list[Figure]:
     rng = random.Random(1)
     vocabulary = [made_word(number) for number in range(30_000)]
+    for at, word in enumerate(HAVING_SYNONYMS.split(), 1):
+        vocabulary[10 * at] = word
     weights = list(itertools.accumulate(1 / (number + 5) for number in range(len(vocabulary))))
     index = WordIndex(FIELDS, USUAL_LENGTH)
     begun = time.perf_counter()
@@ -277,13 +303,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure search.")
     parser.add_argument("--quick", action="store_true", help="among fewer notes")
     parser.add_argument("--model", action="store_true", help="also with the model of the extra [minilm]")
+    parser.add_argument("--packages", nargs="+", help="a folder, and names of packages in it", metavar="PATH")
     given = parser.parse_args()
     try:
         model = MiniLm(None) if given.model else None
     except EmbedderUnavailable as error:
         print(error, file=sys.stderr)
         return 2
-    figures = measure(20_000 if given.quick else NOTES, model)
+    if given.packages:
+        folder, *names = given.packages
+        figures = [one for name in names for one in docstrings(f"{name}: ", drawn(Path(folder), name), model)]
+    else:
+        figures = measure(20_000 if given.quick else NOTES, model)
     show(figures)
     return exit_code(figures)
 

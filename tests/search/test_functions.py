@@ -1,12 +1,16 @@
 """Code as words: what is looked for among notes, and what a model is told that a function is about."""
 
-from mnemolens.search.functions import summary, wanted_by
+import pytest
+
+from mnemolens.core.symbols import FileSymbols, Position, Range, Symbol, SymbolRange
+from mnemolens.search.functions import document, documents, opening, summary, wanted_by
 
 FIELDS = {
     "name": "Payment.chargeCard",
     "head": "def chargeCard(self, amount)",
     "docs": "",
     "path": "shop/pay_ment.py",
+    "around": "",
     "body": (
         "def chargeCard(self, amount):\n"
         "    # the provider charges twice\n"
@@ -26,13 +30,63 @@ def test_a_summary_is_name_file_what_is_said_and_what_is_called():
 def test_what_a_function_says_of_itself_stands_in_it():
     fields = {**FIELDS, "docs": "Takes the money.", "body": "return 1"}
     assert summary(fields) == "payment charge card in shop pay ment. Takes the money."
+    around = {**fields, "around": "A payment by card"}
+    assert summary(around) == "payment charge card in shop pay ment. A payment by card. Takes the money."
 
 
 def test_a_summary_stays_short():
     calls = " ".join(f"step_{number}()" for number in range(1_000))
-    assert len(summary({**FIELDS, "docs": "x" * 5_000, "body": f"'{'y' * 5_000}' {calls}"})) < 1_100
+    long = {**FIELDS, "docs": "x" * 5_000, "around": "z" * 5_000, "body": f"'{'y' * 5_000}' {calls}"}
+    assert len(summary(long)) < 1_300
 
 
 def test_what_languages_are_made_of_is_not_looked_for():
-    fields = {**FIELDS, "name": "f", "head": "", "body": "if self is None: return ledger"}
+    fields = {**FIELDS, "name": "f", "head": "", "body": "if self is None: return ledger", "around": "card"}
     assert {one.term for one in wanted_by(fields)} == {"f", "ledg"}
+
+
+def test_what_class_and_file_say_is_around_a_method():
+    lines = ['"""Money of customers."""', "class Payment:", "    def charge(self): ...", "def total(): ..."]
+    text = "\n".join(lines).encode()
+
+    def text_in(span):
+        starts = [sum(len(line) + 1 for line in lines[:at]) for at in range(len(lines) + 1)]
+        return text[starts[span.start.line] + span.start.column : starts[span.end.line] + span.end.column]
+
+    def at(line):
+        whole = Range(Position(line, 0), Position(line, len(lines[line])))
+        return SymbolRange(whole, whole)
+
+    symbols = FileSymbols(
+        "python",
+        (
+            Symbol("Payment", "Payment", 0, "class", -1, docstring="By card or by bank."),
+            Symbol("charge", "Payment.charge", 0, "method", 0, docstring="Takes it."),
+            Symbol("total", "total", 0, "function", -1),
+        ),
+        ranges=(at(1), at(2), at(3)),
+    )
+    made = dict(documents("pay.py", symbols, text_in))
+    assert [made[number]["around"] for number in range(3)] == [
+        "Money of customers.",
+        "By card or by bank.\nMoney of customers.",
+        "Money of customers.",
+    ]
+    assert document("pay.py", symbols, 1, text_in) == made[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('"""Pays.\n\nTwice."""\nimport os\n', "Pays.\n\nTwice."),
+        ("#!/bin/sh\n# -*- coding: utf-8 -*-\n\n'''Pays.'''\n", "Pays."),
+        ("# Copyright somebody\n\n# Pays.\n# Twice.\nimport os\n", "Pays.\nTwice."),
+        ("// Package pay pays.\npackage pay\n", "Package pay pays."),
+        ("/* Licensed by somebody */\n/**\n * Pays.\n */\nimport a from 'a';\n", "Pays."),
+        ("import os\n# Not at the beginning.\n", ""),
+        ("#!/bin/sh\n", ""),
+        ("", ""),
+    ],
+)
+def test_what_a_file_says_where_it_begins(text, said):
+    assert opening(text) == said

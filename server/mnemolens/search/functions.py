@@ -8,19 +8,28 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from mnemolens.core.identifiers import split_identifier
-from mnemolens.core.symbols import CLASS_KINDS, FileSymbols, Range
+from mnemolens.core.symbols import CLASS_KINDS, FileSymbols, Position, Range
 from mnemolens.search.index import Wanted
 from mnemolens.search.words import is_little, stem, terms_of
 
-FIELDS: Final = {"name": 4.0, "head": 2.0, "docs": 1.5, "body": 1.0, "path": 1.0}
+FIELDS: Final = {"name": 4.0, "head": 2.0, "docs": 1.5, "body": 1.0, "path": 1.0, "around": 0.5}
+"""`around` is what the class of a method, and the file, say of themselves."""
 USUAL_LENGTH: Final = 45
 _KINDS: Final = frozenset({"function", "method", "lambda"}) | CLASS_KINDS
 _MAX_DOCS: Final = 600
 _MAX_BODY: Final = 1_500
 """Characters that count."""
+_MAX_OF_CLASS: Final = 300
+_MAX_OF_FILE: Final = 150
+_MAX_OPENING: Final = 4_000
 _MAX_WORDS: Final = 60
 _MAX_SAID: Final = 300
+_MAX_AROUND: Final = 200
 _SAID: Final = re.compile(r"(?:#|//)[ \t]*(\S[^\n]*)|[\"'`]([^\"'`\n]{3,})[\"'`]")
+_FILE_STRING: Final = re.compile(r"(?:\s|#[^\n]*\n)*[rRuU]?(\"{3}|'{3})(.*?)(?:\1|\Z)", re.DOTALL)
+_FILE_COMMENT: Final = re.compile(r"\s*((?:(?://|#(?!!))[^\n]*\n)+|/\*.*?\*/|#![^\n]*\n)", re.DOTALL)
+_COMMENT_SIGNS: Final = re.compile(r"^[ \t]*[#/*!]+[ \t]?|\*/$", re.MULTILINE)
+_NO_DOCUMENTATION: Final = re.compile(r"copyright|licen[cs]e|coding[:=]|^#!", re.IGNORECASE)
 _CALLED: Final = re.compile(r"([A-Za-z_]\w*)\(")
 _SATURATION: Final = 6.0
 _SYNTAX: Final = frozenset(
@@ -44,14 +53,23 @@ def documents(
         symbols: what is in it.
         text_in: the text of a range of the file.
     """
+    said = _said_by_file(symbols, text_in)
     for at, symbol in enumerate(symbols.symbols):
         if symbol.kind in _KINDS:
-            yield at, document(file, symbols, at, text_in)
+            yield at, _document(file, symbols, at, text_in, said)
 
 
 def document(file: str, symbols: FileSymbols, at: int, text_in: Callable[[Range], bytes]) -> dict[str, str]:
     """The fields of one definition; of a class's text only its head counts, as its members have their own."""
+    return _document(file, symbols, at, text_in, _said_by_file(symbols, text_in))
+
+
+def _document(
+    file: str, symbols: FileSymbols, at: int, text_in: Callable[[Range], bytes], said_by_file: str
+) -> dict[str, str]:
     symbol, body = symbols.symbols[at], ""
+    owner = symbols.symbols[symbol.parent] if symbol.parent >= 0 else None
+    of_class = owner.docstring if owner is not None and owner.kind in CLASS_KINDS else None
     if symbol.kind not in CLASS_KINDS:
         body = text_in(symbols.ranges[at].definition)[: 4 * _MAX_BODY].decode("utf-8", "replace")
     return {
@@ -60,13 +78,36 @@ def document(file: str, symbols: FileSymbols, at: int, text_in: Callable[[Range]
         "docs": (symbol.docstring or "")[:_MAX_DOCS],
         "body": body[:_MAX_BODY],
         "path": file,
+        "around": f"{(of_class or '')[:_MAX_OF_CLASS]}\n{said_by_file}".strip(),
     }
+
+
+def _said_by_file(symbols: FileSymbols, text_in: Callable[[Range], bytes]) -> str:
+    """The beginning of what a file says of itself before its first definition."""
+    if not symbols.ranges:
+        return ""
+    above = text_in(Range(Position(0, 0), symbols.ranges[0].definition.start))[:_MAX_OPENING]
+    return opening(above.decode("utf-8", "replace"))[:_MAX_OF_FILE]
+
+
+def opening(text: str) -> str:
+    """What a text says of itself where it begins: a documentation string, else a comment, but no licence."""
+    string = _FILE_STRING.match(text)
+    if string is not None:
+        return string[2].strip()
+    comment = _FILE_COMMENT.match(text)
+    while comment is not None:
+        if _NO_DOCUMENTATION.search(comment[1]) is None:
+            return _COMMENT_SIGNS.sub("", comment[1]).strip()
+        comment = _FILE_COMMENT.match(text, comment.end())
+    return ""
 
 
 def summary(fields: Mapping[str, str]) -> str:
     """What such a definition is about in words, for a model that reads sentences better than code.
 
-    Its name and file, what it says of itself, in comments and in strings, and what it calls.
+    Its name and file, what its class or else its file says, what it says of itself, in comments and in
+    strings, and what it calls.
     """
     path = " ".join(split_identifier(fields["path"].rpartition(".")[0]))
     body = fields["body"]
@@ -74,6 +115,7 @@ def summary(fields: Mapping[str, str]) -> str:
     calls = dict.fromkeys(" ".join(split_identifier(name)) for name in _CALLED.findall(body))
     parts = (
         f"{' '.join(split_identifier(fields['name']))} in {path}",
+        fields["around"][:_MAX_AROUND],
         fields["docs"][:_MAX_SAID],
         said[:_MAX_SAID],
         f"calls {', '.join(calls)}"[:_MAX_SAID] if calls else "",
@@ -85,7 +127,7 @@ def wanted_by(fields: dict[str, str]) -> list[Wanted]:
     """What to look for among notes, to find those that may be about such a definition."""
     counts: dict[str, float] = {}
     for field, text in fields.items():
-        if field != "path":
+        if field not in {"path", "around"}:
             for term in terms_of(text):
                 if not is_little(term) and term not in _SYNTAX:
                     counts[term] = counts.get(term, 0.0) + FIELDS[field]
