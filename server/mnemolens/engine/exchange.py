@@ -18,6 +18,7 @@ from mnemolens.core.clock import reading_at
 from mnemolens.core.errors import InvalidArgument, NotFound, StoreError
 from mnemolens.core.events import EdgePut, Event, EventData
 from mnemolens.core.ids import new_ulid
+from mnemolens.core.pieces import taken
 from mnemolens.core.symbols import Position, SymbolKey
 from mnemolens.core.views import Json, MemoryDetail
 from mnemolens.engine.capture import normalised_hash
@@ -150,7 +151,7 @@ class Exchange:
         if format_ == "markdown":
             shown = [one for one in details.values() if one.view.memory.status != "forgotten"]
             return len(shown), render(shown, self._layout.top.name, now)
-        export = await asyncio.to_thread(lambda: Export(self._journal.snapshot()))
+        export = await asyncio.to_thread(lambda: Export(taken(self._journal.snapshot())))
         return len(export.memories), _encoded(export, details.get)
 
     def _check_target(self, path: Path) -> None:
@@ -328,7 +329,7 @@ class Exchange:
         if not copies.is_due(now):
             return None
         with bulk_load():
-            return copies.make(lambda: _encoded(Export(self._journal.snapshot()), no_details), now)
+            return copies.make(lambda: _encoded(Export(taken(self._journal.snapshot())), no_details), now)
 
     def copy_of_today(self, now: datetime) -> Copy | None:
         """`daily_copy` for a process that is soon gone: git is asked once a day, not by each. Blocks.
@@ -486,7 +487,8 @@ def _write_export(path: Path, chunks: Iterator[bytes]) -> None:
 
 
 def _encoded(export: Export, details: Details) -> Iterator[bytes]:
-    return (encode(line) for line in export.lines(details))
+    yield from (encode(line) for line in export.lines(details))
+    export.let_go()
 
 
 def _key_of(edge: EdgePut) -> tuple[str, str, str]:

@@ -33,6 +33,7 @@ from mnemolens.core.events import (
     SuggestionRefuse,
 )
 from mnemolens.core.memories import Anchor, CodeState, HistoryEntry, Memory
+from mnemolens.core.pieces import in_order, taken
 from mnemolens.core.views import AnchorView, Json, MemoryDetail, PlaceView
 from mnemolens.engine.json_shapes import (
     camel,
@@ -73,7 +74,7 @@ class Export:
     """
 
     def __init__(self, events: Iterable[Event]) -> None:
-        ordered = sorted(events, key=lambda event: (event.clock, event.id))
+        ordered = list(in_order(list(events), lambda event: (event.clock, event.id)))
         self.state = MergedState()
         self.state.apply(ordered)
         self._noted: defaultdict[str, dict[str, Event]] = defaultdict(dict)
@@ -83,10 +84,20 @@ class Export:
         for event in ordered:  # an anchor may be dropped by an event that an older clock says
             if isinstance(event.data, AnchorPut):
                 self._owners.setdefault(event.data.anchor, event.data.memory)
-        for event in ordered:
+        for event in taken(ordered):
             self._sort_in(event)
         memories = [memory for one in self.state.memories() if (memory := self.state.memory(one))]
         self.memories = sorted(memories, key=lambda memory: (memory.created_at, memory.id))
+
+    def let_go(self) -> None:
+        """Frees all of it piece by piece; it has no lines any more."""
+        table: dict[str, Any]
+        for table in (self._noted, self._others, self._accesses, self._owners):
+            while table:
+                table.popitem()
+        while self.memories:
+            self.memories.pop()
+        self.state.let_go()
 
     def lines(self, details: Details = no_details) -> Iterator[Json]:
         """One object a memory, oldest first; then one a node of the memory graph that is no memory."""

@@ -6,6 +6,7 @@ has no use for them. What it holds, and when that is written, is `graph_sync.py`
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mnemolens.core.views import GraphState
@@ -32,12 +33,15 @@ class KeptGraph:
     def state(self) -> GraphState:
         """The graph in words, for the status."""
         if self._sync is None:
-            from mnemolens.store.graph import MISSING, is_installed
-
-            return GraphState(
-                "off", None, "it is built when it is first asked" if is_installed() else MISSING
-            )
+            return self._off
         return self._sync.state
+
+    @cached_property
+    def _off(self) -> GraphState:
+        """Found out once: it takes a look at a dozen folders, after each of which other threads may go on."""
+        from mnemolens.store.graph import MISSING, is_installed
+
+        return GraphState("off", None, "it is built when it is first asked" if is_installed() else MISSING)
 
     def keep(self) -> None:
         """Keeps it in step from now on, in the background; without kuzu it stays off. Again is harmless."""

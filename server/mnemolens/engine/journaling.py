@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from mnemolens.core.errors import StoreError
 from mnemolens.core.events import Event, MemoryPurge
+from mnemolens.core.pieces import taken
 from mnemolens.core.views import MemoryView
 from mnemolens.engine.graph_kept import KeptGraph
 from mnemolens.engine.links import Links
@@ -137,9 +138,9 @@ class Journaling:
             The ids of all memories in it.
         """
         with bulk_load():
-            loaded = self._state.apply(self._journal.load())
-        self._tell(loaded)
-        self._links.note_known_places(loaded)
+            loaded = self._state.apply(taken(self._journal.load()))
+            self._tell(loaded)
+            self._links.note_known_places(loaded)
         return loaded
 
     def catch_up(self) -> None:

@@ -8,12 +8,13 @@ are computed in `ranking/`; what an edge means for a memory that is shown is `st
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from heapq import merge
+from operator import itemgetter
 from typing import Any, Final
 
 from mnemolens.core.errors import NotFound
 from mnemolens.core.events import EdgeDrop, EdgePut, EventData, MemoryTogether, NodeDrop, NodePut
 from mnemolens.core.memories import Memory, MemoryEdge
+from mnemolens.core.pieces import in_order
 from mnemolens.engine.offload import Slices
 from mnemolens.engine.write import Write
 from mnemolens.ranking.activation import Spread, Spreading, spread
@@ -27,9 +28,6 @@ TOGETHER_RATE: Final = 0.1
 
 MOST_TOGETHER: Final = 12
 """Memories that count as used together at most."""
-
-_RUN: Final = 5_000
-"""So many are sorted at once: 4 ms."""
 
 
 class EdgeGraph:
@@ -110,12 +108,7 @@ class EdgeGraph:
         edges = self._state.all_edges()
 
         def work() -> list[Cluster]:
-            # To sort them all at once, or to free them, would not hand the interpreter on before its end.
-            runs = []
-            while dated:
-                runs.append(iter(sorted(dated[-_RUN:])))
-                del dated[-_RUN:]
-            return _clusters([node for _, node in merge(*runs)], edges, min_size)
+            return _clusters([node for _, node in in_order(dated, itemgetter(0, 1))], edges, min_size)
 
         return await asyncio.to_thread(work)
 

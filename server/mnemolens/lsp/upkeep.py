@@ -39,7 +39,10 @@ async def after_index(ls: MnemolensServer, folder: Folder) -> None:
 
 
 def copy_if_due(ls: MnemolensServer, workspace: Workspace) -> None:
-    """Begin the daily copy, at the first sight of a memory on that day."""
+    """Begin the daily copy, at the first sight of a memory on that day, once the code was read."""
+    attempted = ls.attempted.get(workspace)
+    if attempted is None or not attempted.is_set():
+        return
     today = ls.now().astimezone(UTC).date()
     if ls.copied.get(workspace) != today and workspace.state.holds_memories:
         ls.copied[workspace] = today

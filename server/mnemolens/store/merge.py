@@ -53,6 +53,7 @@ from mnemolens.core.memories import (
     MemoryEdge,
     Status,
 )
+from mnemolens.core.pieces import taken
 from mnemolens.core.symbols import SymbolKey
 from mnemolens.store.edge_columns import NO_EDGE, EdgeColumns, Edges
 
@@ -509,8 +510,16 @@ class MergedState:
 
         Events may be applied between two steps.
         """
-        yield from _taken(list(self._memories))
-        yield from (one for one in _taken(list(self._nodes)) if one not in self._memories)
+        yield from taken(list(self._memories))
+        yield from (one for one in taken(list(self._nodes)) if one not in self._memories)
+
+    def let_go(self) -> None:
+        """Frees all of it piece by piece, as far as it is large; nothing is asked of it afterwards."""
+        caches = (self._memory_cache, self._anchors_cache, self._edges_cache, self._neighbours_cache)
+        table: dict[Any, Any]
+        for table in (*caches, self._memories, self._anchors, self._edges, self._edges_at, self._nodes):
+            while table:
+                table.popitem()
 
     def is_node(self, node_id: str) -> bool:
         """Whether the memory graph has the node: a memory that is not forgotten, or one with metadata.
@@ -686,14 +695,6 @@ def _other(edge: _EdgeKey | MemoryEdge, node_id: str) -> str:
         (edge.source, edge.target) if isinstance(edge, _EdgeKey) else (edge.source_id, edge.target_id)
     )
     return target if source == node_id else source
-
-
-def _taken(ids: list[str]) -> Iterator[str]:
-    """The ids, of which the list is emptied piece by piece: to free many at once takes long."""
-    while ids:
-        some = ids[-1000:]
-        del ids[-1000:]
-        yield from some
 
 
 def _author(data: object) -> str | None:
