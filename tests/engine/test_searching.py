@@ -3,7 +3,7 @@
 import pytest
 
 from folders import Folder
-from mnemolens.engine.requests import ListRequest
+from mnemolens.engine.requests import ListRequest, RecallRequest
 from mnemolens.search.query import Filters
 
 FILES = {
@@ -78,6 +78,25 @@ def test_scripts_without_spaces(folder):
     for query in ("重复扣款", "支付", "款", "服务会"):
         assert listed(folder, query) == ["pay"]
     assert listed(folder, "扣存") == []
+
+
+def test_a_phrase_without_a_word(folder):
+    folder.remember("who wrote this (!) here", title="one")
+    folder.remember("nobody did", title="other")
+    for best in (True, False):
+        page = folder.workspace.listing.page(ListRequest(query='"(!)"', best=best), folder.now)
+        assert [view.memory.title for view in page.memories] == ["one"]
+    (found,) = folder.workspace.recall.recall(RecallRequest('"(!)"'), folder.now).memories
+    assert (found.view.memory.title, found.why) == ("one", ("mentions (!)",))
+
+
+def test_of_a_long_question_the_rarest_words_are_looked_for(folder):
+    folder.remember("zebra", title="rare")
+    for number in range(30):
+        folder.remember(" ".join(f"word{one}" for one in range(40)) + f" {number}", title=f"common {number}")
+    question = " ".join(f"word{one}" for one in range(40)) + " zebra"
+    found = folder.workspace.recall.recall(RecallRequest(question, limit=100, token_budget=10**6), folder.now)
+    assert "rare" in {one.view.memory.title for one in found.memories}
 
 
 def test_an_emoji_alone(folder):

@@ -137,7 +137,7 @@ class Listing:
     ) -> Sequence[str]:
         """What may be listed, in order: what is there, on the place, and found by the words."""
         found = None
-        if query.words or query.phrases:
+        if query.words:
             # A phrase must stand there as it is: no meaning makes up for it.
             close = {one: near for one, near in meaning.items() if near >= CLOSE and not query.phrases}
             found = self._found(query, close, best=request.best)
@@ -188,7 +188,7 @@ class Listing:
         return [
             *self._filters(request, now),
             *self._searching.filter(query.filters, now),
-            *(() if request.best else self._searching.holds(query)),
+            *(() if request.best and query.words else self._searching.holds(query)),
         ]
 
     def _filters(self, request: ListRequest, now: datetime) -> Iterator[Callable[[Memory], bool]]:

@@ -76,6 +76,8 @@ class _Reason(NamedTuple):
 
 _ANY = _Reason(_FOUND, 1.0, ())
 """Why a memory is considered where nothing is asked for."""
+_PHRASE = _Reason(_FOUND, 1.0, (), found="words")
+"""The same where no word is asked for, but a phrase (`"(!)"`)."""
 
 
 class _Ranked(NamedTuple):
@@ -199,6 +201,7 @@ class Recall:
         wanted = [
             *self._searching.filter(query.filters, now),
             *self._searching.filter(request.filters, now),
+            *(() if query.words or request.file is not None else self._searching.holds(query)),
         ]
         session, agent = request.session_id, request.agent_id
         if session is not None:
@@ -242,8 +245,8 @@ class Recall:
         memories: list[Memory] = []
         reasons: list[_Reason] = []
         for memory_id, reason in chunk:
-            # What was found by words was asked before.
-            if (reason.found == "words" or accepts(memory_id)) and (memory := self._state.memory(memory_id)):
+            known = reason.found == "words" and reason is not _PHRASE  # what words found was asked before
+            if (known or accepts(memory_id)) and (memory := self._state.memory(memory_id)):
                 memories.append(memory)
                 reasons.append(reason)
         for view, reason in zip(self._show.memories(memories, now), reasons, strict=True):
@@ -304,8 +307,9 @@ class Recall:
         accepts: Callable[[str], bool],
     ) -> Iterator[tuple[str, _Reason]]:
         """(memory id, reason) of each memory that is considered: on the place first, then the nearest."""
-        if key is None and not query.text:
-            return ((memory_id, _ANY) for memory_id in self._newest)
+        if key is None and not query.words and (query.phrases or not query.text):
+            reason = _PHRASE if query.phrases else _ANY
+            return ((memory_id, reason) for memory_id in self._newest)
         reasons = self._reasons(query, key, meaning, accepts)
         return iter(sorted(reasons.items(), key=lambda item: (item[1].tier, -item[1].relevance)))
 

@@ -33,6 +33,8 @@ _MAX_CONTENT = 200_000
 """Characters that are searched: of what linked code says of itself, all of it together, and of a content."""
 _MAX_PLACES = 10
 _RAREST = 12
+_MOST_WANTED = 24
+"""Words of a long question that are looked for: the rarest, as the others find everything."""
 _BESIDE_REQUESTS = 0.002
 """Seconds of a slice of reading all memories, which goes on beside captures: each of them meets several."""
 _FEW = 100
@@ -224,6 +226,10 @@ class Searching:
             return (accept is None or accept(memory_id)) and self._holds(memory_id, query.phrases)
 
         wanted, numbers = query.wanted(as_typed=as_typed)
+        if loose and len(wanted) > _MOST_WANTED:
+            rarest = set(self._index.rarest((one.term for one in wanted), _MOST_WANTED))
+            kept = [at for at, one in enumerate(wanted) if one.term in rarest]
+            wanted, numbers = tuple(wanted[at] for at in kept), tuple(numbers[at] for at in kept)
         found = self._index.search(
             wanted,
             limit=limit,
@@ -237,11 +243,9 @@ class Searching:
     def holding_all(self, query: Query) -> list[str]:
         """The memories that hold every word of a query that is being typed, in no order.
 
-        Neither its filters are looked at nor, where there are words, its phrases.
+        Neither its filters are looked at nor its phrases.
         """
         self.catch_up()
-        if not query.words:
-            return list(self._state.memories())
         return self._index.holding_all(query.wanted(as_typed=True)[0])
 
     def holds(self, query: Query) -> list[Callable[[Memory], bool]]:

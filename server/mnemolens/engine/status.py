@@ -15,7 +15,7 @@ def status_of(workspace: "Workspace") -> FolderStatus:
     """The folder as it is now: its code, its memories by verdict, and what is under way."""
     absent = workspace.newest.absent(workspace.clock.now())
     verdict_of = workspace.links.verdict_of
-    verdicts: Counter[str] = Counter(verdict_of(one) for one in workspace.newest if one not in absent)
+    verdicts: Counter[str] = Counter(verdict_of(one) for one in workspace.newest.all() if one not in absent)
     skipped = workspace.sources.indexer.skipped
     index = workspace.code.index
     partial = sorted(file for file in index.files() if (read := index.get(file)) is not None and read.partial)
