@@ -6,6 +6,7 @@ It answers one request more, `bench/holds`: what was measured since the request 
 """
 
 import asyncio
+import gc
 import os
 import sys
 import threading
@@ -22,6 +23,8 @@ BEAT = 0.002
 LONG = 0.02
 """Holds that are worth being told of: what the loop did then is noted."""
 LOOK = 0.005
+IDLE = {"threading.py", "thread.py", "queue.py", "selectors.py", "subprocess.py"}
+"""Where threads stand that wait for something to do."""
 
 
 class Hold(NamedTuple):
@@ -32,7 +35,8 @@ class Hold(NamedTuple):
             less what the loop's thread waited for a processor.
         late: seconds by the clock; on a busy machine others have the processor for the rest.
         own: of the work, what the loop's own thread did.
-        where: what the loop's thread was seen doing, the most often seen first, and how often.
+        where: what the loop's thread was seen doing, the most often seen first, and how often; where most of
+            the work was others', what these did, looks for garbage included.
     """
 
     work: float
@@ -50,11 +54,13 @@ class Watchdog:
         self._schedule = _open_schedule(threading.get_native_id())
         self._due = 0.0
         self._seen: Counter[str] = Counter()
+        self._beside: Counter[str] = Counter()
         self._begun = time.perf_counter()
         self._late: list[tuple[float, float]] = []
         self._long: list[Hold] = []
         self._telling = False  # the answer is being written, which is the watchdog's own work
         self._next()
+        gc.callbacks.append(self._collected)
         threading.Thread(target=self._look, daemon=True).start()
 
     def take(self) -> dict[str, Any]:
@@ -78,18 +84,32 @@ class Watchdog:
             work = max(0.0, min(work, late - (_waited(self._schedule) - self._used[2])))
             self._late.append((work, late))
             if late > LONG:
-                seen = ", ".join(f"{times} × {where}" for where, times in self._seen.most_common(3))
+                doing = self._seen if own > work / 2 else self._beside
+                seen = ", ".join(f"{times} × {where}" for where, times in doing.most_common(3))
                 self._long.append(Hold(work, late, own, seen))
-        self._seen = Counter()
+        self._seen, self._beside = Counter(), Counter()
         self._telling = False
         self._next()
 
     def _look(self) -> None:
-        """From another thread: where the loop's thread is while the beat is late."""
+        """From another thread: where the loop's thread is while the beat is late, and what others do."""
+        own = threading.get_ident()
         while True:
             time.sleep(LOOK)
-            if time.perf_counter() - self._due > LOOK:
-                self._seen[_where(sys._current_frames().get(self._main))] += 1
+            if time.perf_counter() - self._due <= LOOK:
+                continue
+            for thread, frame in sys._current_frames().items():
+                if thread == self._main:
+                    self._seen[_where(frame)] += 1
+                elif thread != own and Path(frame.f_code.co_filename).name not in IDLE:
+                    self._beside[_where(frame)] += 1
+
+    def _collected(self, phase: str, info: dict[str, int]) -> None:
+        """The garbage collector begins or ends a look, in whatever thread."""
+        if phase == "start":
+            self._collecting = time.perf_counter()
+        elif (took := time.perf_counter() - self._collecting) > LOOK:
+            self._beside[f"garbage of generation {info['generation']} for {took * 1000:.0f} ms"] += 1
 
 
 def _open_schedule(thread: int) -> int | None:
