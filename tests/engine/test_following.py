@@ -186,6 +186,34 @@ class TestMoves:
         assert at(folder, one) == (None, "lost")  # what has its name now is quite unlike it: it is offered
         assert [key.id for key, _ in anchor(folder, one).candidates] == ["a.py::pay"]
 
+    def test_a_body_that_is_cut_and_put_into_another_function_later(self, folder):
+        one = note(folder)
+        text = (folder.root / "a.py").read_text()
+        body = PAY[PAY.index("    total") :]
+        folder.open("a.py")
+        cut = text.replace(body, "    return\n")
+        folder.edit("a.py", [TextChange(cut)])
+        folder.pass_time(3)
+        folder.pass_time(3)
+        assert at(folder, one) == ("a.py::pay", "drifted")
+        call = cut.replace("    return\n", "    return settle(order, customer)\n", 1)
+        pasted = f"{call}\n\ndef settle(order, customer):\n{body}"
+        folder.edit("a.py", [TextChange(pasted)])
+        folder.pass_time(3)
+        assert at(folder, one) == ("a.py::settle", "fresh")
+        folder.edit("a.py", [TextChange(text)])
+        folder.pass_time(3)
+        assert at(folder, one) == ("a.py::pay", "fresh")
+
+    def test_a_body_that_was_cut_is_not_taken_for_any_new_function(self, folder):
+        one = note(folder)
+        text = (folder.root / "a.py").read_text()
+        folder.write_seen("a.py", text.replace(PAY[PAY.index("    total") :], "    return\n"))
+        for name in ("x.py", "a.py"):
+            before = (folder.root / name).read_text() if name == "a.py" else ""
+            folder.write_seen(name, f"{before}\n\n{REFUND.replace('def refund', 'def settle')}")
+        assert at(folder, one) == ("a.py::pay", "drifted")
+
     def test_in_two_bursts_the_deletion_first(self, folder):
         one = note(folder)
         text = (folder.root / "a.py").read_text()

@@ -14,9 +14,12 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from mnemolens.codegraph.index import CodeIndex
-from mnemolens.codegraph.tokens import dice, grams_of
+from mnemolens.codegraph.tokens import dice, grams_of, likeness
 from mnemolens.codegraph.track import (
+    HOLLOW,
+    INSIDE,
     LIKELY,
+    MOVED_INSIDE,
     NO_GRAMS,
     SCORES,
     SURE,
@@ -72,6 +75,14 @@ class Subject(NamedTuple):
 
     anchor: Anchor
     last: CodeState
+
+
+class _Sorted(NamedTuple):
+    """Subjects, by how they are followed."""
+
+    here: dict[SymbolKey, list[Subject]]
+    away: list[Subject]
+    drained: list[Subject]
 
 
 class Found(NamedTuple):
@@ -221,14 +232,7 @@ class Following:
         burst, index = run.burst, self._code.index
         if burst.known_before and not burst.files:
             return
-        here: dict[SymbolKey, list[Subject]] = {}
-        away: list[Subject] = []
-        for subject in subjects:
-            if burst.has_left(subject.last):
-                here.setdefault(subject.last.key, []).append(subject)
-            elif not self._is_known_anywhere(subject):
-                away.append(subject)
-            yield None
+        here, away, drained = yield from self._sorted(burst, subjects)
         for key, new in typed.items():
             if key in here and index.symbol(key) is None and index.symbol(new) is not None:
                 for subject in here.pop(key):
@@ -239,12 +243,54 @@ class Following:
             yield from self._follow_together(run, here)
         if burst.appeared or not burst.known_before:
             yield from self._follow_one_by_one(run, away)
+        yield from self._follow_drained(run, drained)
 
     def _is_known_anywhere(self, subject: Subject) -> bool:
         """Whether any place where the code was is there: then no other is looked for."""
         anchor = subject.anchor
         known = {subject.last.key, anchor.birth.state.key, *(alias.key for alias in anchor.aliases)}
         return any(self._code.kind(key) is not None for key in known - anchor.refused)
+
+    def _sorted(
+        self, burst: "_Burst", subjects: Iterable[Subject]
+    ) -> "Generator[None, tuple[Match, ...] | None, _Sorted]":
+        """The subjects whose code left its place in this burst; those that are nowhere; drained ones."""
+        found = _Sorted({}, [], [])
+        for subject in subjects:
+            if burst.has_left(subject.last):
+                found.here.setdefault(subject.last.key, []).append(subject)
+            elif not self._is_known_anywhere(subject):
+                found.away.append(subject)
+            if burst.appeared and burst.known_before and self._is_drained(subject):
+                found.drained.append(subject)
+            yield None
+        return found
+
+    def _is_drained(self, subject: Subject) -> bool:
+        """Whether little of the code was left in its place before this burst: the rest may come now.
+
+        Who cuts the body of a function to put it into another one may take his time.
+        """
+        anchor, last = subject
+        states = (anchor.birth.state, *anchor.aliases, *anchor.confirmations)
+        if not last.fingerprint or any(state.body_hash == last.body_hash for state in states):
+            return False
+        return all(likeness(last.fingerprint, state.fingerprint) < HOLLOW for state in states)
+
+    def _follow_drained(self, run: "_Run", drained: Iterable[Subject]) -> "_Steps":
+        """What stands under its name without its text: that is looked for in what is new."""
+        for subject in drained:
+            yield from self._read_grams(run)
+            whole = known_anchor(subject.anchor, subject.anchor.birth.state)
+            match = track([whole], self._new(run), run.occupied)[0]
+            said = run.burst.answer(match)
+            if said is not None and said.key is not None:
+                alike = dice(whole.grams(), self._code.grams(said.key))
+                if match.stage in _BY_TEXT or alike >= INSIDE:
+                    score = said.score if match.stage in _BY_TEXT else min(said.score, MOVED_INSIDE)
+                    run.taken.add(said.key)
+                    run.changed |= self._say(subject, said._replace(score=score))
+            yield None
 
     def _follow_together(self, run: "_Run", here: Mapping[SymbolKey, list[Subject]]) -> "_Steps":
         """What stood side by side in the files of the burst."""
