@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from folders import Folder
-from mnemolens.engine import offload
+from mnemolens.engine import offload, refreshing
 from mnemolens.engine.offload import Slices
 from mnemolens.engine.requests import CaptureRequest
 
@@ -48,7 +48,7 @@ def test_what_is_known_waits_for_the_index_to_be_whole_and_what_is_new_does_not(
 def test_what_does_not_fit_a_slice_is_derived_beside_requests(folder, monkeypatch):
     folder.open("pay.py")
     memories = [folder.remember(f"note {number}", "pay.py", "charge") for number in range(5)]
-    monkeypatch.setattr(offload, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(refreshing, "AT_ONCE_SECONDS", 0.0)
 
     async def save():
         folder.workspace.open_document("pay.py", "python", "x = 1\n")

@@ -6,6 +6,7 @@ Owns the order of these steps and the slices that let other requests in between.
 
 import asyncio
 import logging
+import time
 from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +18,10 @@ from mnemolens.engine.offload import PAUSE_SECONDS, Slices
 from mnemolens.engine.searching import Searching
 
 logger = logging.getLogger(__name__)
+
+AT_ONCE_SECONDS = 0.003
+"""Of processor time, for what is derived before the handler of a change returns: a dozen memories. An editor
+that starts opens many documents at once, and each waits for the handlers of those before it."""
 
 VALUES_OF_A_MEMORY = 20
 """What is derived for one, as the garbage collector counts."""
@@ -73,7 +78,7 @@ class Refreshing:
             self.generation += 1
 
     def refresh_soon(self, memory_ids: Iterable[str]) -> None:
-        """`refresh`, of as many as a slice holds; the others are derived beside requests.
+        """`refresh`, of a few; the others are derived beside requests.
 
         Where no event loop runs, nobody waits: all of them now.
         """
@@ -83,8 +88,8 @@ class Refreshing:
             self.refresh(memory_ids)
             return
         self._due.update(dict.fromkeys(memory_ids))
-        first = Slices()
-        while self._due and not self._batches and not first.used_up:
+        end = time.thread_time() + AT_ONCE_SECONDS
+        while self._due and not self._batches and time.thread_time() < end:
             self._refresh_next()
         if self._due and self._task is None:
             self._task = loop.create_task(self._finish())
