@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 from contextlib import suppress
@@ -176,7 +177,8 @@ async def test_what_prints_does_not_speak_into_the_protocol(repository):
     await server.ended()
 
 
-async def test_tcp(repository):
+async def over_tcp():
+    """A server on a port, and the connection with it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -184,9 +186,13 @@ async def test_tcp(repository):
     process = await asyncio.create_subprocess_exec(*SERVE, "--tcp", f"127.0.0.1:{port}", **quiet)
     for _ in range(500):
         with suppress(ConnectionError):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            break
+            return process, *await asyncio.open_connection("127.0.0.1", port)
         await asyncio.sleep(0.04)
+    pytest.fail("nobody listens")
+
+
+async def test_tcp(repository):
+    process, reader, writer = await over_tcp()
     writer.write(initialize(repository))
     found = await asyncio.wait_for(read(reader), 60)
     assert found["result"]["serverInfo"]["name"] == "mnemolens"
@@ -198,6 +204,16 @@ async def test_tcp(repository):
     writer.close()
     with suppress(ConnectionError):
         await writer.wait_closed()
+
+
+async def test_a_client_over_tcp_that_is_gone_without_a_word_ends_the_server(repository):
+    process, reader, writer = await over_tcp()
+    writer.write(initialize(repository))
+    await asyncio.wait_for(read(reader), 60)
+    at_once = struct.pack("ii", 1, 0)
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+    writer.transport.abort()
+    assert await asyncio.wait_for(process.wait(), 60) == 0
 
 
 async def test_two_servers_on_one_repository_see_each_other(editors, repository):

@@ -6,9 +6,11 @@ import logging
 import os
 import signal
 import sys
+import threading
+from contextlib import suppress
 from typing import BinaryIO
 
-from pygls.io_ import StdoutWriter
+from pygls.io_ import StdoutWriter, run_async
 
 from mnemolens.core.clock import Clock, SystemClock
 from mnemolens.lsp.commands import dispatch
@@ -90,13 +92,36 @@ async def _converse(server: MnemolensServer, stdin: BinaryIO) -> None:
 
 
 def serve_tcp(host: str, port: int) -> int:
-    """Serve one client on a TCP port; returns the exit code."""
+    """Serve one client on a TCP port, until it is gone; returns the exit code."""
     log_to_stderr()
     _tune()
     server = create_server()
     logger.info("Waiting for a client on %s:%d", host, port)
     try:
-        server.start_tcp(host, port)
+        asyncio.run(_listen(server, host, port))
+    except (KeyboardInterrupt, SystemExit):
+        pass
     finally:
         server.close()
     return server.exit_code
+
+
+async def _listen(server: MnemolensServer, host: str, port: int) -> None:
+    """All that the first client says; others are turned away."""
+    gone = asyncio.Event()
+    taken = False
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal taken
+        if taken:
+            writer.close()
+            return
+        taken = True
+        server.protocol.set_writer(writer)
+        # pygls's own `start_tcp` goes on for ever after a client that hangs up without a word.
+        with suppress(ConnectionError):
+            await run_async(threading.Event(), reader, server.protocol, logger, server.report_server_error)
+        gone.set()
+
+    async with await asyncio.start_server(converse, host, port):
+        await gone.wait()
