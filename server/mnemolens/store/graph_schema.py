@@ -7,13 +7,16 @@ plain values, which the garbage collector need not track:
     relation  (kind, source key, target key, value, …)  kind as in `REL_KINDS`
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from mnemolens.core.ids import short_hash
 from mnemolens.core.memories import MEMORY_KINDS, MemoryKind
+from mnemolens.core.pieces import in_order
 
 Row: TypeAlias = tuple[Any, ...]
+_Key = TypeVar("_Key", bound=Row)
 
 
 class Column(NamedTuple):
@@ -206,26 +209,35 @@ def differences(pairs: Iterable[tuple[Rows, Rows]]) -> Changes:
         old_rels.update((identity_of(row), row) for row in gone - come)
         new_rels.update((identity_of(row), row) for row in come - gone)
     dropped = old_nodes.keys() - new_nodes.keys()
-    return Changes(
+    changes = Changes(
         drop_rels=tuple(
             old_rels[identity]
-            for identity in sorted(old_rels.keys() - new_rels.keys())
+            for identity in _in_order(old_rels.keys() - new_rels.keys())
             if not _touches(identity, dropped)
         ),
-        drop_nodes=tuple(sorted(dropped)),
+        drop_nodes=tuple(_in_order(dropped)),
         set_nodes=tuple(
             update
-            for key in sorted(old_nodes.keys() & new_nodes.keys())
+            for key in _in_order(old_nodes.keys() & new_nodes.keys())
             if (update := _update(old_nodes[key], new_nodes[key])) is not None
         ),
-        add_nodes=tuple(new_nodes[key] for key in sorted(new_nodes.keys() - old_nodes.keys())),
+        add_nodes=tuple(new_nodes[key] for key in _in_order(new_nodes.keys() - old_nodes.keys())),
         set_rels=tuple(
             new_rels[identity]
-            for identity in sorted(old_rels.keys() & new_rels.keys())
+            for identity in _in_order(old_rels.keys() & new_rels.keys())
             if old_rels[identity] != new_rels[identity]
         ),
-        add_rels=tuple(new_rels[identity] for identity in sorted(new_rels.keys() - old_rels.keys())),
+        add_rels=tuple(new_rels[identity] for identity in _in_order(new_rels.keys() - old_rels.keys())),
     )
+    table: dict[Any, Row]
+    for table in (old_nodes, new_nodes, old_rels, new_rels):
+        while table:  # rows of a checkout, freed one by one: other threads wait
+            table.popitem()
+    return changes
+
+
+def _in_order(keys: AbstractSet[_Key]) -> Iterator[_Key]:
+    return in_order(list(keys), tuple)
 
 
 def identity_of(row: Row) -> Row:
