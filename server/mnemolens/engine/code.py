@@ -120,8 +120,10 @@ class Code:
         return not prefix or file.startswith(f"{prefix}/")
 
     def unread(self, file: str) -> bool:
-        """Whether the file is there but is not indexed: ignored, too big, of an unknown kind."""
-        return file not in self.index and file not in self._documents and self._on_disk(file)
+        """Whether the file is there but not indexed: ignored, too big, of an unknown kind, not read yet."""
+        if file in self.index or file in self._documents:
+            return False
+        return not self.complete or self._on_disk(file)
 
     def neighbours(self, key: SymbolKey) -> tuple[str, str]:
         """Qualnames of the symbols of the same parent right before and after, "" at an end."""
