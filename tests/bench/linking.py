@@ -11,6 +11,8 @@ so that less is better as everywhere.
 import argparse
 import ast
 import importlib.util
+import itertools
+import random
 import re
 import sys
 import tempfile
@@ -26,13 +28,15 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "linking"))
 
 from made import function_name, make_project
 from measure import Figure, figure, say, show
+from search import made_word
 from test_labelled import HELD_OUT, LATER, Labelled, Score, indexed, links, scored
 
 from mnemolens.core.settings import Settings
 from mnemolens.core.symbols import SymbolKey
 from mnemolens.core.text import TextChange
+from mnemolens.engine.json_form import JsonForm
 from mnemolens.engine.loading import bulk_load
-from mnemolens.engine.requests import CaptureRequest
+from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
 from mnemolens.engine.workspace import Workspace
 from mnemolens.engine.write import Write
 from mnemolens.linking import match
@@ -270,8 +274,9 @@ def relinking_figures(scratch: Path, memories: int) -> list[Figure]:
     (scratch / "shop.py").write_text("def first():\n    return 1\n")
     workspace = Workspace.open(scratch, Settings())
     workspace.survey()
+    words = Words()
     requests = (
-        CaptureRequest(f"`charge_{number}` must wait for settle_{number}() and for the ledger to close")
+        CaptureRequest(f"`charge_{number}` must wait for settle_{number}() and {words.some(12)}")
         for number in range(memories)
     )
     events = [event for one in requests for event in workspace.writing.capture(one, NOW).events]
@@ -291,9 +296,39 @@ def relinking_figures(scratch: Path, memories: int) -> list[Figure]:
 
     new_function()
     taken = processor(new_function, 30)
-    workspace.close()
     name = f"a new function finds its memory of {memories:,}"
-    return [figure("linking anew", name, taken, 10.0)]
+    found = [figure("linking anew", name, taken, 10.0), *answer_figures(workspace, words, memories)]
+    workspace.close()
+    return found
+
+
+class Words:
+    """Words drawn by Zipf's law, as those of `search.py`'s notes."""
+
+    def __init__(self) -> None:
+        self._rng = random.Random(1)
+        self._known = [made_word(number) for number in range(30_000)]
+        self._weights = list(itertools.accumulate(1 / (number + 5) for number in range(len(self._known))))
+
+    def some(self, count: int) -> str:
+        return " ".join(self._rng.choices(self._known, cum_weights=self._weights, k=count))
+
+
+def answer_figures(workspace: Workspace, words: Words, memories: int) -> Iterator[Figure]:
+    """What a question of two words costs until its answer is there as JSON, among so many memories."""
+    workspace.searching.catch_up()
+    form = JsonForm(workspace)
+
+    def listed(query: str) -> object:
+        request = ListRequest(query=query, limit=20, best=True)
+        return form.page(workspace.listing.page(request, NOW))
+
+    def recalled(query: str) -> object:
+        return form.recall(workspace.recall.recall(RecallRequest(query), NOW))
+
+    for name, ask in (("list", listed), ("recall", recalled)):
+        taken = processor(lambda ask=ask: ask(words.some(2)), 60)
+        yield figure("search, whole answers", f"{name}, two words, {memories:,} memories", taken, 20.0)
 
 
 def processor(work: Callable[[], object], times: int) -> list[float]:

@@ -77,8 +77,10 @@ class Listing:
         key = self._place(request)
         _check(request)
         query = read_query(request.query or "")
-        ids = self._ids(request, query, key, now, meaning)
         wanted = self._wanted(request, query, now)
+        # Where nothing else decides, only what the page shows need be in order.
+        end = None if wanted or request.limit is None else request.offset + request.limit
+        ids = self._ids(request, query, key, now, meaning, end)
         if wanted:
             fitting = []
             for number, memory_id in enumerate(ids, 1):
@@ -121,7 +123,7 @@ class Listing:
         _check(request)
         query = read_query(request.query or "")
         end = None if request.limit is None else request.offset + request.limit
-        ids = self._ids(request, query, None, now, NO_MEANING)
+        ids = self._ids(request, query, None, now, NO_MEANING, None)
         found: Iterable[Memory] = (memory for one in ids if (memory := self._state.memory(one)))
         for wanted in self._wanted(request, query, now):
             found = filter(wanted, found)
@@ -134,13 +136,17 @@ class Listing:
         key: SymbolKey | None,
         now: datetime,
         meaning: Mapping[str, float],
+        end: int | None,
     ) -> Sequence[str]:
-        """What may be listed, in order: what is there, on the place, and found by the words."""
+        """What may be listed, in order: what is there, on the place, and found by the words.
+
+        Of what fits best the first `end` are in order; all where that is None.
+        """
         found = None
         if query.words:
             # A phrase must stand there as it is: no meaning makes up for it.
             close = {one: near for one, near in meaning.items() if near >= CLOSE and not query.phrases}
-            found = self._found(query, close, best=request.best)
+            found = self._found(request, query, close, now, end)
         if key is not None or request.file is not None:
             ids = self._on_place(request, key, now)
             if found is not None:
@@ -164,14 +170,25 @@ class Listing:
         linked = {memory_id for one in keys for memory_id in self._links.on_symbol(one)}
         return self._newest.ordered(linked | self._links.astray(request.file))
 
-    def _found(self, query: Query, close: Mapping[str, float], *, best: bool) -> list[str]:
+    def _found(
+        self, request: ListRequest, query: Query, close: Mapping[str, float], now: datetime, end: int | None
+    ) -> list[str]:
         """What holds every word, and what is close in meaning.
 
         Where the best is asked for and nothing holds every word, what holds half of them; in the order of
         words and meaning together, but what holds every word first.
         """
-        if not best:
+        if not request.best:
             return [*self._searching.holding_all(query), *close]
+        if end is not None and not close and not query.phrases:
+            exact_ids = self._searching.holding_all(query)
+            if len(exact_ids) > end:
+                absent = set() if request.include_forgotten else self._newest.absent(now)
+                best = self._searching.find(
+                    query, every=True, as_typed=True, limit=end, accept=lambda one: one not in absent
+                )
+                first = dict.fromkeys(hit.memory_id for hit in best)
+                return [*first, *(one for one in exact_ids if one not in first)]
         hits = self._searching.find(query, every=True, as_typed=True)
         exact = {hit.memory_id: hit.score for hit in hits}
         if not hits:

@@ -14,7 +14,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from heapq import nlargest, nsmallest
+from heapq import heapify, heappop, nlargest, nsmallest
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from mnemolens.core.long_texts import pieces
@@ -43,6 +43,8 @@ _NEARLY = 1 - 1e-9
 """Sums of the same numbers in another order differ by less."""
 _MAX_EXPANDED = 32
 """Terms that the beginning of a word may stand for."""
+_MOST_COMPARED = 1_000
+"""Of more terms that begin so any are as good as others."""
 _SHORT = 2
 """Letters up to which a beginning may stand for a quarter as many, as it is often typed on."""
 _OF_BEGINNING = 0.8
@@ -258,20 +260,40 @@ class WordIndex(Generic[K]):
         limit: int | None,
         accept: Callable[[K], bool] | None,
     ) -> list[Found[K]]:
-        count = len(scores) if limit is None else limit
+        if limit is None or limit >= len(scores):
+            found = self._accepted(scores, accept)
+            return self._told(found, scores, matched)[:limit]
+        count = limit
         while True:
-            least = 0.0 if count >= len(scores) else _nth_largest(count, scores.values())
-            found = [
-                Found(key, score, matched[slot])
-                for slot, score in scores.items()
-                if score >= least and (key := self._keys[slot]) is not None
-            ]
-            if accept is not None:
-                found = [one for one in found if accept(one.key)]
-            if limit is None or len(found) >= limit or count >= len(scores):
-                found.sort(key=lambda one: (-one.score, one.key))
-                return found[:limit]
+            least = _nth_largest(count, scores.values()) if count < len(scores) else 0.0
+            best = self._accepted((slot for slot, score in scores.items() if score > least), accept)
+            if len(best) < limit:  # of equal ones those that come first, and no more than it takes
+                equal = [
+                    (key, slot)
+                    for slot, score in scores.items()
+                    if score == least and (key := self._keys[slot]) is not None
+                ]
+                heapify(equal)
+                while equal and len(best) < limit:
+                    key, slot = heappop(equal)
+                    if accept is None or accept(key):
+                        best.append(slot)
+            if len(best) >= limit or count >= len(scores):
+                return self._told(best, scores, matched)[:limit]
             count *= 8
+
+    def _accepted(self, slots: Iterable[int], accept: Callable[[K], bool] | None) -> list[int]:
+        keys = self._keys
+        return [slot for slot in slots if (key := keys[slot]) is not None and (accept is None or accept(key))]
+
+    def _told(
+        self, slots: Iterable[int], scores: Mapping[int, float], matched: Mapping[int, int]
+    ) -> list[Found[K]]:
+        """The documents in order."""
+        keys = self._keys
+        found = [Found(key, scores[slot], matched[slot]) for slot in slots if (key := keys[slot]) is not None]
+        found.sort(key=lambda one: (-one.score, one.key))
+        return found
 
     def rarest(self, terms: Iterable[str], count: int) -> list[str]:
         """Those of the terms that stand in the fewest documents, but in any."""
@@ -347,7 +369,7 @@ class WordIndex(Generic[K]):
         found = self._vocabulary.beginning_with(beginning)
         most = _MAX_EXPANDED if len(beginning) > _SHORT else _MAX_EXPANDED // 4
         if len(found) > most:
-            return nsmallest(most, found, key=lambda term: (-self._count(term), term))
+            return nsmallest(most, found[:_MOST_COMPARED], key=lambda term: (-self._count(term), term))
         return found
 
 
