@@ -28,7 +28,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "linking"))
 
 from made import function_name, make_project
 from measure import Figure, figure, say, show
-from search import made_word
 from test_labelled import HELD_OUT, LATER, Labelled, Score, indexed, links, scored
 
 from mnemolens.core.settings import Settings
@@ -40,6 +39,7 @@ from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
 from mnemolens.engine.workspace import Workspace
 from mnemolens.engine.write import Write
 from mnemolens.linking import match
+from search import made_word
 
 ROLES = (
     ("anyio",),
