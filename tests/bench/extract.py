@@ -3,16 +3,19 @@
 Usage: python tests/bench/extract.py FOLDER
 """
 
+import gc
 import pathlib
 import sys
 from time import perf_counter, process_time
 
 from mnemolens.codegraph.extract import Walk, assemble, parseable
 from mnemolens.codegraph.languages import language_of
+from mnemolens.engine.worker import COLLECT_AFTER
 
 
 def main(folder):
     """Print files, definitions and seconds, in all and a step."""
+    gc.set_threshold(COLLECT_AFTER)  # as the processes do that read folders
     sources = [
         (language, path.read_bytes())
         for path in sorted(pathlib.Path(folder).rglob("*"))

@@ -44,7 +44,7 @@ from mnemolens.core.symbols import (
     SymbolRange,
 )
 
-EXTRACTOR_VERSION = 8
+EXTRACTOR_VERSION = 9
 """Goes up when the same text would give other symbols: caches made by another version are void."""
 
 MAX_DEPTH = 100
@@ -66,6 +66,7 @@ _WIDE = 1000
 
 _LONE_CR = re.compile(rb"\r(?!\n)")
 _HEAD_ENDS = ("=>", "{", ":")
+_COMMENT_MARKS = (b"#", b"//", b"/*")
 # What may stand between a doc comment and what it documents.
 _MODIFIERS = frozenset(
     (
@@ -323,7 +324,10 @@ class Walk:
                     if count > _WIDE:
                         push(_Wide(node).as_node())
                         continue
-                    extend(node.children[::-1])
+                    if count == 1:
+                        push(node.child(0))
+                    else:
+                        extend(node.children[::-1])
                     left -= count
                     if left <= 0:
                         left = _STEP
@@ -570,11 +574,35 @@ def _describe(
     # In broken text a name may reach further than what is clipped.
     unit.end = max(_relative(_clipped_end(node, language), row, column), unit.name_end)
     body = definition.body
-    head = source[first.start_byte : body.start_byte if body is not None else node.end_byte]
-    text = " ".join(head[: 4 * MAX_SIGNATURE].decode("utf-8", "replace").split())
+    stop = body.start_byte if body is not None else node.end_byte
+    head = source[first.start_byte : min(stop, first.start_byte + 4 * MAX_SIGNATURE)]
+    if any(mark in head for mark in _COMMENT_MARKS):
+        head = _without_comments(head, first, node, language)
+    text = " ".join(head.decode("utf-8", "replace").split())
     for end in _HEAD_ENDS:
         text = text.removesuffix(end).rstrip()
     unit.signature = text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"
+
+
+def _without_comments(head: bytes, first: Node, node: Node, language: Language) -> bytes:
+    """The head, a comment in it as a blank: it is no part of the signature, and may hold anything."""
+    base, end = first.start_byte, first.start_byte + len(head)
+    pieces, at = [], 0
+    todo = [node]
+    while todo:
+        for child in todo.pop().children:
+            start = child.start_byte - base
+            if child.start_byte >= end:
+                break
+            if child.type in language.comments:
+                pieces.append((start, child.end_byte - base))
+            elif child.child_count:
+                todo.append(child)
+    kept = []
+    for start, stop in sorted(pieces):
+        kept.append(head[at:start])
+        at = stop
+    return b" ".join((*kept, head[at:]))
 
 
 def _clipped_end(node: Node, language: Language) -> tuple[int, int]:

@@ -37,6 +37,7 @@ _WRAPPERS = frozenset(
         "satisfies_expression",
     }
 )
+_MAY_DEFINE = _FUNCTIONS | _WRAPPERS | {"class"}
 _NAMES = frozenset({"identifier", "property_identifier", "private_property_identifier", "type_identifier"})
 _TAGS = frozenset({"jsx_opening_element", "jsx_closing_element", "jsx_self_closing_element"})
 _HEADS = frozenset({"identifier", "type_identifier", "this", "super"})
@@ -50,10 +51,10 @@ _PLAIN_PAIR = 3
 
 def _unwrap(node: Node | None) -> Node | None:
     """The expression inside brackets, casts and `!`."""
-    for _ in range(MAX_WRAPPERS):
-        if node is None or node.type not in _WRAPPERS:
-            return node
-        named = [child for child in node.named_children if child.type != "comment"]
+    left = MAX_WRAPPERS
+    while left and node is not None and node.type in _WRAPPERS:
+        left -= 1
+        named = [child for child in node.children if child.is_named and child.type != "comment"]
         if not named:
             return None
         node = named[-1] if node.type == "type_assertion" else named[0]
@@ -295,6 +296,8 @@ def _target_name(node: Node, target: Node | None) -> str | None:
 
 def _define_bound(node: Node) -> Definition | None:
     """A function or class that is the value of a variable, property, field or assignment."""
+    if node.children[-1].type not in _MAY_DEFINE:
+        return None
     value = _value_of(node)
     if value is None or (value.type not in _FUNCTIONS and value.type != "class"):
         return None
@@ -323,6 +326,9 @@ def _define_bound(node: Node) -> Definition | None:
 
 def _scope_of_object(node: Node) -> str | None:
     """The name of an object literal: what is in it is named under that."""
+    last = node.children[-1].type
+    if last != "object" and last not in _WRAPPERS:
+        return None
     value = _value_of(node)
     if value is None or value.type != "object":
         return None
@@ -522,10 +528,12 @@ def _visit_for_in(node: Node, facts: Facts) -> None:
 
 
 def _call(function: Node | None, facts: Facts) -> None:
-    function = _unwrap(function)
+    kind = function.type if function is not None else ""
+    if kind in _WRAPPERS:
+        function = _unwrap(function)
+        kind = function.type if function is not None else ""
     if function is None:
         return
-    kind = function.type
     if kind == "identifier":
         facts.call(text_of(function), "")
     elif kind == "member_expression":
