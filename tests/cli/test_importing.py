@@ -50,6 +50,8 @@ def test_import_again_and_undo(project):
     assert (ran.code, ran.out) == (1, "")
     assert "take back" in ran.error
     assert project("import", "--comments", "--json").json["stored"] == 0  # it was taken back on purpose
+    left_out = ", 3 left out since you forgot them (`mnemolens restore`)"
+    assert project("import", "--comments").out == f"Imported: 0 new, 0 edited since{left_out}\n"
 
 
 def test_undo_takes_the_last_one_only(project):

@@ -255,6 +255,11 @@ export class E {
     [
         ("async def f(a,\n      b = 1) -> int:\n    pass", "python", "async def f(a, b = 1) -> int"),
         ("class A(B): x = 1", "python", "class A(B)"),
+        ("def f(a):  # key = abc\n    # and b\n    pass", "python", "def f(a)"),
+        ("def f(\n    a,  # first, (of two)\n    # é\n    b='#',\n): pass", "python", "def f( a, b='#', )"),
+        ("function f(a /* in cents */, b) { // c\n}", "javascript", "function f(a , b)"),
+        ("class A { #b() { return 1; } }", "javascript", "class A"),
+        ("func f(a int, // first\n\tb int) error {\n}", "go", "func f(a int, b int) error"),
         ("k = lambda a: a", "python", "k = lambda a"),
         ("export function f(a: string): void {}", "typescript", "function f(a: string): void"),
         ("const f = async (a: string) => a;", "typescript", "f = async (a: string)"),

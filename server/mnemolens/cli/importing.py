@@ -64,7 +64,7 @@ def run(
             }
         )
     else:
-        _print(done, refused)
+        _print(done, refused, len(plan.forgotten))
     return int(bool(refused))
 
 
@@ -138,13 +138,17 @@ def _preview(plan: Plan, *, as_json: bool) -> None:
         columns = (Column("what", flexible=True), Column("title", flexible=True), Column("where", "dim"))
         Screen().table(columns, rows)
     counts = f": {len(plan.new)} new, {len(plan.changed)} edited since, {len(plan.known)} known already"
-    Screen().line(Span("Would be imported", "bold"), counts)
+    Screen().line(Span("Would be imported", "bold"), counts + _left_out(len(plan.forgotten)))
     _tell(plan.refused)
 
 
-def _print(done: ImportRun, refused: Sequence[Refused]) -> None:
+def _left_out(forgotten: int) -> str:
+    return f", {forgotten} left out since you forgot them (`mnemolens restore`)" if forgotten else ""
+
+
+def _print(done: ImportRun, refused: Sequence[Refused], forgotten: int) -> None:
     hint = "; `mnemolens import --undo` takes it back" if done.session_id is not None else ""
-    counts = f": {done.stored} new, {done.updated} edited since"
+    counts = f": {done.stored} new, {done.updated} edited since{_left_out(forgotten)}"
     Screen().line(Span("Imported", "bold"), counts, Span(hint, "dim"))
     _tell(refused)
 

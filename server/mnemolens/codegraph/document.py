@@ -128,6 +128,11 @@ class Document:
         self.pending = False
         return True
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether reading it at once would be felt."""
+        return self._slow
+
     def letting_go(self) -> Iterator[None]:
         """Frees what was kept for the next edit, in steps: 24,000 definitions at once take 50 ms."""
         units, self._units, self._steps = self._units, None, None

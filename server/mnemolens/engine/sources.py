@@ -122,10 +122,16 @@ class Sources:
         """Whether `parse_pending` has something to do."""
         return any(True for _ in self._documents.pending())
 
-    def parse_pending(self, budget_ms: float) -> bool:
-        """Parses on at one document for a while; True when nothing is left to do."""
+    def parse_pending(self, budget_ms: float, slow_ms: float | None = None) -> bool:
+        """Parses on at one document for a while; True when nothing is left to do.
+
+        Args:
+            budget_ms: how long.
+            slow_ms: how long at one that is slow to read; None for as long.
+        """
         for found in self._documents.pending():
-            if found.document.parse_slice(budget_ms):
+            budget = slow_ms if slow_ms is not None and found.document.is_slow else budget_ms
+            if found.document.parse_slice(budget):
                 self._parsed(found)
             break
         return not self.is_parsing

@@ -10,6 +10,9 @@ from mnemolens.lsp.language_server import MnemolensServer
 SLICE_MS = 0.5
 """What a hover in another file waits for it, at least."""
 
+SLOW_SLICE_MS = 3.0
+"""The same where the document is slow to read: in small slices, that would take three times as long."""
+
 QUIET_SECONDS = 0.005
 """So long after a change nothing is read that nobody asks for: many cursors change many documents."""
 
@@ -34,7 +37,7 @@ async def _finish(ls: MnemolensServer, workspace: Workspace) -> None:
     try:
         with bulk_load():
             await asyncio.sleep(QUIET_SECONDS)  # requests that came with the change are answered first
-            while not workspace.sources.parse_pending(SLICE_MS):  # noqa: ASYNC110  there is work to do, no event to wait for
+            while not workspace.sources.parse_pending(SLICE_MS, SLOW_SLICE_MS):  # noqa: ASYNC110  there is work to do, no event to wait for
                 await asyncio.sleep(PAUSE_SECONDS)
     finally:
         del ls.slicing[workspace]
