@@ -424,6 +424,27 @@ const slice = {
     old, new = (definitions(text)[-1].key for text in (before, after))
     assert new.qualname == f"{old.qualname}.reducer"
     assert told(followed(before, after)[old.id])[1] == new.id
+    assert told(followed(after, before)[new.id])[1] == old.id
+
+
+def test_a_declaration_does_not_keep_the_body_that_came_under_its_name():
+    body = """{
+    if code < 300 || code > 308 {
+        return ErrInvalidRedirectCode
+    }
+    c.response.Header().Set(HeaderLocation, url)
+    c.response.WriteHeader(code)
+    return nil
+}
+"""
+    method = f"func (c *{{}}) Redirect(code int, url string) error {body}"
+    declared = "type Context interface {\n    Redirect(code int, url string) error\n}\n"
+    before = (
+        f"#- /context.go\npackage echo\n{declared}type context struct {{}}\n{method.replace('{}', 'context')}"
+    )
+    after = f"#- /context.go\npackage echo\ntype Context struct {{}}\n{method.replace('{}', 'Context')}"
+    found = followed(before, after)
+    assert told(found["context.go::context.Redirect"])[1] == "context.go::Context.Redirect"
 
 
 def test_a_swap_of_names_is_followed():

@@ -277,8 +277,10 @@ class _Tracking:
             if there is not None and worth >= (self.likeness(old, new) or 0.0) + margin:
                 del self.taken[new.key]
                 self.take(old, there, "similar", min(worth, MOVED_INSIDE))
-                if comer is not None and self.fits(comer, new):
-                    self.take(comer, new, "body_hash", SCORES["body_hash"])
+            elif comer is not None and share(new, old) < GIVEN_AWAY:
+                del self.taken[new.key], self.found[old.key]  # all of it came from there, with the name
+            if comer is not None and self.fits(comer, new):
+                self.take(comer, new, "body_hash", SCORES["body_hash"])
 
     def taken_over(self) -> Iterator[tuple[Known, Known, Known, float]]:
         """(old one, the new one of its key, the old one whose text that has, margin)."""
@@ -505,7 +507,8 @@ class _Tracking:
         if old.kind == "file" or body_tokens(new) >= SHORT_BODY or old.key.name == new.key.name:
             return True
         if place_of(old.key) != place_of(new.key):
-            return _inside(new.key, old.key)  # its name is what it stands in now
+            # Its name is what it stands in now, or the other way round.
+            return _inside(new.key, old.key) or _inside(old.key, new.key)
         # A declaration is all head: in its place it is known by that.
         alike = new.token_count >= 2 * SHORT_BODY and _same_full(old, new)
         return alike or any(self.beside(old, new))
