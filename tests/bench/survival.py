@@ -74,6 +74,7 @@ TUNED_ON = frozenset(
     {
         *("flask", "httpx", "requests", "werkzeug", "chi", "gin", "mux", "mobx", "pinia", "zod"),
         *("click", "jinja", "cobra", "client_golang", "hono", "redux-toolkit"),
+        *("zap", "immer", "ajv", "tox", "kit", "testify", "got", "trpc", "echo", "swr"),
     }
 )
 """Repositories whose misses were looked at while rules and weights were made; only the others count."""
