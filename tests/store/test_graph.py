@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -33,9 +34,10 @@ from mnemolens.store.graph_schema import (
 )
 from mnemolens.store.graph_statements import RowFiles
 
-Database = pytest.importorskip(
+graph_database = pytest.importorskip(
     "mnemolens.store.graph_database", reason="there is no kuzu for this Python"
-).Database
+)
+Database = graph_database.Database
 
 WHEN = datetime(2026, 3, 1, 12, 30, 15, 123456)  # noqa: DTZ001 - the database's are UTC without saying so
 ODD = "it's \"odd\": \\ {x} \n\t,é😀 `b` -- // /* '' \u2028"
@@ -446,6 +448,20 @@ class TestWhatGoesWrong:
         assert store.state.state == "building"
         store.build([Rows((function("f"), function("gone")), (call("f", "gone"),))]).result()
         assert (store.state.state, store.state.reason) == ("ready", None)
+
+    def test_long_texts_are_loaded(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(graph_database, "_BUILD_POOL", 128 << 20)
+        files = RowFiles(tmp_path)
+        texts = random.Random(1)
+        files.add([memory(f"m{n}", content=texts.randbytes(400_000).hex()) for n in range(40)], [])
+        database = Database(tmp_path / "small.kuzu", pool=128 << 20)
+        with pytest.raises(RuntimeError, match="buffer pool is full"):
+            database.load(files)
+        database.close()
+        database = Database(tmp_path / "x.kuzu", pool=graph_database.load_pool(files, 0))
+        database.load(files)
+        assert list(database.read("MATCH (m:EpisodicMemory) RETURN count(*)", {}, 10, 5.0))[1:] == [(40,)]
+        database.close()
 
     def test_a_failed_batch_leaves_nothing_behind(self, tmp_path):
         database = Database(tmp_path / "x.kuzu")

@@ -182,6 +182,11 @@ class RowFiles:
             with path.open("a", encoding="utf-8", newline="") as stream:
                 csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
 
+    @property
+    def node_bytes(self) -> int:
+        """How large the nodes' files are."""
+        return sum(path.stat().st_size for path in self._nodes.values())
+
     def statements(self) -> list[str]:
         """What loads them, nodes first."""
         nodes = [f"COPY {table} FROM {quoted(path)}" for table, path in self._nodes.items()]
