@@ -133,6 +133,33 @@ def test_an_import_names_what_a_module_gives_out_and_no_member(listed):
     assert list(by_id(match("", text, {}, code))) == ["web/pay.ts::retry_all"]
 
 
+@pytest.mark.parametrize(
+    ("frame", "meant"),
+    [
+        ("    at Object.handleClick [as onClick] (web/button.ts:2:1)", "web/button.ts::handleClick"),
+        ("    at module.exports.handleClick (/app/web/button.ts:2:1)", "web/button.ts::handleClick"),
+        ("example.com/shop/pkg/server.NewServer(...)", "pkg/server/server.go::NewServer"),
+        ("example.com/shop/pkg/server.NewServer.func1.2()", "pkg/server/server.go::NewServer"),
+        ("example.com/shop/pkg/server.Server.Stop({0x1, 0x2})", "pkg/server/server.go::Server.Stop"),
+        ("example.com/shop/pkg/server.(*Server).Stop(0x1)", "pkg/server/server.go::Server.Stop"),
+    ],
+)
+def test_frames_of_stack_traces(listed, frame, meant):
+    code = listed(
+        {
+            "web/button.ts::handleClick": "function",
+            "web/other.ts::handleClick": "function",
+            "pkg/server/server.go::NewServer": "function",
+            "pkg/server/server.go::Server": "struct",
+            "pkg/server/server.go::Server.Stop": "method",
+            "pkg/client/client.go::Client": "struct",
+            "pkg/client/client.go::Client.Stop": "method",
+        }
+    )
+    sure = {one.target.id for one in match("", frame, {}, code) if one.target.qualname and not one.candidate}
+    assert sure == {meant}
+
+
 def test_a_symbol_that_is_gone_leaves_its_file_or_class(listed):
     assert list(by_id(match("", "src/pay.py::gone is flaky", {}, listed(SHOP)))) == ["src/pay.py"]
     assert list(by_id(match("", "src/pay.py:charge is flaky", {}, listed(SHOP)))) == ["src/pay.py::charge"]

@@ -214,6 +214,9 @@ class _Matching:
             return self._of_rule(mention.custom, parts, places)
         if mention.scope is not None:
             scoped = tuple(p for p in places if self._in_scope(p, mention.scope) and ends_with(p, parts))
+            if mention.rule == "stack_trace" and not scoped:  # behind what the runtime takes for the owner
+                scoped = tuple(p for p in places if self._in_scope(p, mention.scope))
+                scoped = scoped if len(scoped) == 1 else ()
             if mention.rule == "import":
                 scoped = tuple(p for p in scoped if "." not in p.qualname)  # no member can be imported
             if mention.rule == "symbol_id" and not scoped:

@@ -61,6 +61,8 @@ _ROLE = re.compile(r":(?:[A-Za-z]{1,10}:)?[A-Za-z]{1,12}:$")
 _ROLE_TARGET = re.compile(r"[~!]?([^<>]*)$|[^<>]*<[~!]?([^<>]+)>$")
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})(?:[ \t]+\"[^\"\n]{0,200}\")?\)")
 _PLURAL = re.compile(r"\((?:e?s|ies|e?d|ing|e?r|ly|n)\)")
+_GO_FRAME = re.compile(rf"({_NAME}(?:\.{_NAME})+?)(?:\.func\d+(?:\.\d+)*)*")
+"""`server.NewServer` at the end of a package's path, as Go's stack traces have it; without its closures."""
 _SLASHES = re.compile(r"([\\/])")
 _SEPARATORS = re.compile(r"(?:\[[^\[\]]*\])?\)[ .]|\.|::|#|['\u2019]s\s")
 _POSSESSIVE = re.compile(rf"['\u2019]s[ \t]{_NAME}{_AFTER}(?!\()")
@@ -265,7 +267,7 @@ class _Reader:
         return token.end()
 
     def _segments(self, start: int, end: int, place: "_Place") -> Iterator[Mention]:
-        """The words of `handleClick/useData`: a slash between names that is no path."""
+        """The words of `handleClick/useData`, where a slash is between names; the function of a Go package."""
         at = start
         for part in _SLASHES.split(self._text[start:end]):
             name = part.strip(".-+~@")
@@ -273,6 +275,8 @@ class _Reader:
                 offset = at + part.index(name)
                 yield from self._word(offset, offset + len(name), place)
             at += len(part)
+        if self._text[end : end + 1] == "(" and (frame := _GO_FRAME.fullmatch(part)) is not None:
+            yield self._mention(end - len(part), end - len(part) + frame.end(1), "call", marked=True)
 
     def _frame(self, token: re.Match[str], language: str) -> Iterator[Mention]:
         path = token.group(f"{language}_file")
