@@ -267,7 +267,7 @@ class _Reader:
         return token.end()
 
     def _segments(self, start: int, end: int, place: "_Place") -> Iterator[Mention]:
-        """The words of `handleClick/useData`, where a slash is between names; the function of a Go package."""
+        """The words of `handleClick/useData`, a slash between names; the function of a Go package."""
         at = start
         for part in _SLASHES.split(self._text[start:end]):
             name = part.strip(".-+~@")
