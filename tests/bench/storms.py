@@ -23,7 +23,7 @@ HOLDS = "event loop: what a request waits for it at most, 99.9%"
 CREATED, CHANGED, DELETED = 1, 2, 3
 AT_ONCE = 500
 """Events in one notification."""
-LONGEST = 120.0
+LONGEST = 300.0
 
 Event = tuple[Path, int]
 
@@ -43,6 +43,7 @@ class Storms:
         self._lab = lab
         self._project = project
         self._root = project.root
+        self._known = 0
 
     def run(self) -> Iterator[Figure]:
         self._git("init", "-q", "-b", "main")
