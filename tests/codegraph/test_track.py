@@ -383,23 +383,19 @@ def test_a_name_that_another_text_took_over_keeps_only_that():
     assert not found["pay.py::charge"].sure  # its name still stands
 
 
-def test_a_copy_beside_an_edited_original_takes_nothing():
-    found = followed(CHARGE, EDITED + CHARGE.replace("def charge", "def fast_charge"))
+def test_what_calls_itself_does_not_go_to_a_copy_elsewhere():
+    walk = CHARGE.replace("provider.wait(attempt * 2)", "charge(order, provider.next)")
+    changed = REWRITTEN.replace("    text = [", "    charge(order, provider.next)\n    text = [")
+    found = followed(files(main=walk), files(main=changed, copy=walk))
     assert told(found["main.py::charge"]) == ("kept", "main.py::charge")
 
 
-def test_a_name_that_was_given_to_something_else_is_left_behind():
-    other = """
-def charge(order, provider):
-    for attempt in range(3):
-        order.log(attempt, provider.name, "charged", order.number)
-        provider.flush(order.number, timeout=attempt)
-    shelf = stock.find(order.sku) or stock.add(order.sku)
-    stock.order(shelf, order.count - shelf.free, order.customer)
-    return shelf
-"""
-    match = followed(CHARGE, other + CHARGE.replace("def charge", "def pay"))["main.py::charge"]
-    assert told(match) == ("renamed", "main.py::pay")
+@pytest.mark.parametrize("changed", [EDITED, REWRITTEN])
+@pytest.mark.parametrize("name", ["fast_charge", "charge"])
+def test_a_copy_beside_an_edited_original_takes_nothing(changed, name):
+    copy = CHARGE.replace("def charge", f"def {name}")
+    found = followed(files(main=CHARGE), files(main=changed, copy=copy))
+    assert told(found["main.py::charge"]) == ("kept", "main.py::charge")
 
 
 def test_equal_ones_of_a_name_that_move_together_keep_their_order():

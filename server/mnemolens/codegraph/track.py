@@ -65,8 +65,8 @@ CLEARLY = 0.25
 RENAMED = 0.85
 """Likeness from which a definition is followed although one of its name stands in its place."""
 
-GIVEN_AWAY = 0.35
-"""Share of its text below which that one is likely to be another one."""
+LITTLE = 0.35
+"""Share of what has its name now below which that is not what it was."""
 
 NEARER = 0.1
 """How much more alike it must be there, where the text of that one came from elsewhere."""
@@ -244,6 +244,8 @@ class _Tracking:
         That is one that the shell calls, or one of the same name in another class of the file.
         """
         calls = shell.calls()
+        if old.key.name in old.calls():
+            calls -= {old.key.name}  # it calls itself, and no copy elsewhere
         found = [
             (worth, new)
             for name in sorted({*calls, old.key.name})
@@ -258,37 +260,32 @@ class _Tracking:
         return new, "similar", min(worth, MOVED_INSIDE)
 
     def given_away(self) -> None:
-        """Each whose name another one has, and whose text stands all but unchanged in a new one.
+        """Each whose name another one took over, to the letter, where its own text stands in a new one.
 
-        The other one is quite unlike it, or is what stood elsewhere until now, to the letter.
+        What took it over was an old one, too. If the name stood for little else, nothing of it is left.
         """
         taken_over = list(self.taken_over())
-        names = [
-            (old, new, None, 1.0 - left - CLEARLY)
-            for key, (new, left) in sorted(self.hollow.items())
-            if left < GIVEN_AWAY and min((old := self.old[key]).token_count, new.token_count) > LONG
-        ]
-        if names or taken_over:
+        if taken_over:
             self.finder = self.look_through()
-        for old, new, comer, margin in (*names, *taken_over):
-            if not self.holds(old, new) or (comer is not None and comer.key in self.found):
+        for old, new, comer in taken_over:
+            if not self.holds(old, new) or comer.key in self.found:
                 continue
             worth, there = self.nearest_new(old)
-            if there is not None and worth >= (self.likeness(old, new) or 0.0) + margin:
+            if there is not None and worth >= (self.likeness(old, new) or 0.0) + NEARER:
                 del self.taken[new.key]
                 self.take(old, there, "similar", min(worth, MOVED_INSIDE))
-            elif comer is not None and share(new, old) < GIVEN_AWAY:
-                del self.taken[new.key], self.found[old.key]  # all of it came from there, with the name
-            if comer is not None and self.fits(comer, new):
+            elif share(new, old) < LITTLE:
+                del self.taken[new.key], self.found[old.key]
+            if self.fits(comer, new):
                 self.take(comer, new, "body_hash", SCORES["body_hash"])
 
-    def taken_over(self) -> Iterator[tuple[Known, Known, Known, float]]:
-        """(old one, the new one of its key, the old one whose text that has, margin)."""
+    def taken_over(self) -> Iterator[tuple[Known, Known, Known]]:
+        """(old one, the new one of its key, the old one whose text that has)."""
         for comer in self.missing():
             if body_tokens(comer) >= SHORT_BODY:
                 news = [new for new in self.with_hash(comer, "body_hash") if new.key in self.taken]
                 if len(news) == 1:
-                    yield self.old[self.taken[news[0].key]], news[0], comer, NEARER
+                    yield self.old[self.taken[news[0].key]], news[0], comer
 
     def nearest_new(self, old: Known) -> tuple[float, Known | None]:
         """(likeness, what was not there before and is most like it, if it is that at all)."""

@@ -46,7 +46,7 @@ class Known:
         refused: of an old one, places that the user said it is not at.
         grams: its token 3-grams, asked for where hashes don't decide. Empty means that they can't be had:
             such a definition is found by its key, hashes and parent only.
-        calls: of a new one, the names of what it calls.
+        calls: the names of what it calls; of an old one they may not be known.
     """
 
     key: SymbolKey
