@@ -156,6 +156,10 @@ class Corpus:
         a, b = (self.files[one.file][1].definitions.grams_at(one.at) for one in (first, second))
         return dice(a, b)
 
+    def related(self, first: Piece, second: Piece) -> bool:
+        """Whether one could well be what the other has become: by its name, or by half of its text."""
+        return first.key.name == second.key.name or self.likeness(first, second) > RELATED
+
     def _words(self) -> dict[str, list[bytes]]:
         """{kind of leaf: texts of it}, to replace others with."""
         found: dict[str, list[bytes]] = {}
@@ -295,7 +299,7 @@ def make(
         kind = wanted[-1]
         source = free.pop()
         piece = rng.choice(corpus.pieces[source])
-        if any(corpus.likeness(piece, one) > RELATED for one in (*tree.gone, *tree.foreign)):
+        if any(corpus.related(piece, one) for one in (*tree.gone, *tree.foreign)):
             continue  # twins: nobody could say which of them is which
         if _refactor(tree, kind, piece, free, rng):
             tree.gone.append(piece)
@@ -411,8 +415,7 @@ def _replace(tree: Tree, piece: Piece, rng: random.Random, *, same_name: bool) -
     """An unrelated function in its place, under its own name or under the old one."""
     corpus = tree.corpus
     foreign = rng.choice(rng.choice(corpus.pieces))
-    related = (corpus.likeness(foreign, one) > RELATED for one in (piece, *tree.gone))
-    if foreign.file in tree.texts or foreign.key.name == piece.key.name or any(related):
+    if foreign.file in tree.texts or any(corpus.related(foreign, one) for one in (piece, *tree.gone)):
         return False
     if not corpus.may_stand(foreign, piece):
         return False

@@ -34,7 +34,7 @@ class Weights(NamedTuple):
     parent: float = 0.10
     file: float = 0.05
     path: float = 0.025
-    neighbour: float = 0.10
+    neighbour: float = 0.09
 
 
 WEIGHTS = Weights()
