@@ -85,7 +85,9 @@ class Watchdog:
             self._late.append((work, late))
             if late > LONG:
                 doing = self._seen if own > work / 2 else self._beside
-                seen = ", ".join(f"{times} × {where}" for where, times in doing.most_common(3))
+                # Unlike `most_common` no loop over what the other thread adds to: an error would end all beats.
+                often = sorted(doing.items(), key=lambda one: -one[1])[:3]
+                seen = ", ".join(f"{times} × {where}" for where, times in often)
                 self._long.append(Hold(work, late, own, seen))
         self._seen, self._beside = Counter(), Counter()
         self._telling = False
