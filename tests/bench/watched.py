@@ -85,7 +85,7 @@ class Watchdog:
             self._late.append((work, late))
             if late > LONG:
                 doing = self._seen if own > work / 2 else self._beside
-                # Unlike `most_common` no loop over what the other thread adds to: an error would end all beats.
+                # Unlike `most_common` no loop over what the other thread adds to: an error ends all beats.
                 often = sorted(doing.items(), key=lambda one: -one[1])[:3]
                 seen = ", ".join(f"{times} × {where}" for where, times in often)
                 self._long.append(Hold(work, late, own, seen))
