@@ -6,6 +6,7 @@ the link is gone. So there each folder is watched by itself, and all of them ane
 """
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import AsyncGenerator, Iterable
@@ -29,16 +30,31 @@ _OPTIONS: Final[_Options] = {
     "step": 50,
     "ignore_permission_denied": True,
 }
+_MOST_FOLDERS = 2_000
+"""To begin to watch so many holds the loop for 40 ms, at each new folder; more are watched as a whole."""
+_GATHERED_SECONDS = 0.3
+"""Until a watch has surely told what it has gathered."""
 _AGAIN_SECONDS = 0.2
 """Between two tries where a folder was gone before it could be watched."""
 
 
 async def changes_below(root: Path) -> AsyncGenerator[list[Path]]:
     """The paths that changed, each time that some did; of new folders just the folder."""
-    if not _FOLLOWS_LINKS:
-        async for found in awatch(root, **_OPTIONS):
-            yield [Path(path) for _, path in found]
-        return
+    if _FOLLOWS_LINKS and len(await asyncio.to_thread(_folders_below, root)) <= _MOST_FOLDERS:
+        changes = _folder_by_folder(root)
+    else:
+        changes = _as_a_whole(root)
+    async with contextlib.aclosing(changes):
+        async for paths in changes:
+            yield paths
+
+
+async def _as_a_whole(root: Path) -> AsyncGenerator[list[Path]]:
+    async for found in awatch(root, **_OPTIONS):
+        yield [Path(path) for _, path in found]
+
+
+async def _folder_by_folder(root: Path) -> AsyncGenerator[list[Path]]:
     watched = frozenset[Path]()
     watch: _Watch | None = None
     try:
@@ -47,9 +63,10 @@ async def changes_below(root: Path) -> AsyncGenerator[list[Path]]:
             if below != watched or watch is None:
                 before, watch = watch, _Watch(below)
                 await asyncio.sleep(0)  # from here on these are watched, too
-                if before is not None:
-                    await before.end()
-                    yield sorted(below - watched)  # what stood there already was not seen being made
+                late = await before.last() if before is not None else []
+                if watched:
+                    # What stood there already was not seen being made; all of it where none was watched.
+                    yield [*late, *sorted(below if before is None else below - watched)]
                 watched = below
                 continue
             try:
@@ -79,6 +96,14 @@ class _Watch:
         """The paths that changed next."""
         found = await asyncio.shield(self._coming)
         self._coming = asyncio.ensure_future(anext(self._changes))
+        return [Path(path) for _, path in found]
+
+    async def last(self) -> list[Path]:
+        """The paths that had changed when this was called; it is the end of the watch."""
+        await asyncio.wait([self._coming], timeout=_GATHERED_SECONDS)
+        done = self._coming.done() and not self._coming.cancelled() and self._coming.exception() is None
+        found = self._coming.result() if done else ()
+        await self.end()
         return [Path(path) for _, path in found]
 
     async def end(self) -> None:
