@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from mnemolens.engine.graph_rows import FileFacts
 
 
+ASKED_MS = 8.0
+"""So long a request works on its own document's slow parse: who looks at it wants it read soon."""
+
+
 class Sources:
     """The texts of one folder.
 
@@ -92,13 +96,17 @@ class Sources:
             self._put_document(file, document)
 
     def finish_parses(self, file: str | None = None) -> None:
-        """Before a request that reads the file, or any: finishes what was put off, unless it is slow.
+        """Before a request that reads the file, or any: finishes what was put off, or a piece of it.
 
         Where it is about one file and many have changed, the others are left to `parse_pending`.
         """
         pending = tuple(self._documents.pending())
         for found in pending:
-            if (file in (None, found.file) or len(pending) == 1) and found.document.catch_up():
+            if found.document.is_slow:
+                is_read = found.file == file and found.document.parse_slice(ASKED_MS)
+            else:
+                is_read = (file in (None, found.file) or len(pending) == 1) and found.document.catch_up()
+            if is_read:
                 self._parsed(found)
 
     def save_document(self, file: str) -> None:
