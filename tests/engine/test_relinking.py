@@ -126,6 +126,27 @@ def test_a_second_change_starts_over(folder, ids):
     assert linked_by_rule(folder, ids) == 0
 
 
+def test_a_change_in_the_turn_in_which_a_run_ends(folder, ids):
+    relinking = folder.workspace.relinking
+
+    async def change_twice():
+        folder.workspace.apply_settings(with_rules(**RULES))
+        changed = asyncio.get_running_loop().create_future()
+
+        def change(_run):
+            folder.workspace.apply_settings(Settings())
+            changed.set_result(None)
+
+        relinking.task.remove_done_callback(relinking._ended)
+        relinking.task.add_done_callback(change)
+        relinking.task.add_done_callback(relinking._ended)
+        await asyncio.wait_for(changed, 30)
+        await asyncio.wait_for(relinking.task, 30)
+
+    folder.run(change_twice())
+    assert linked_by_rule(folder, ids) == 0
+
+
 def test_a_change_right_after_a_cancel_is_not_cancelled(folder, ids):
     relinking = folder.workspace.relinking
 

@@ -57,13 +57,14 @@ class Relinking:
 
     def resume(self) -> None:
         """Goes on with what a cancel left."""
-        if self._due and (self.task is None or self.task.cancelling()):
+        # One that has just ended is known here until the loop's next turn.
+        if self._due and (self.task is None or self.task.done() or self.task.cancelling()):
             self.task = asyncio.get_running_loop().create_task(self._run())
             self.task.add_done_callback(self._ended)
 
     def all_derived(self) -> None:
         """Everything was derived for another reason: what a cancel left is no longer due."""
-        if self.task is None:
+        if self.task is None or self.task.done():
             self._due = []
 
     def close(self) -> None:
