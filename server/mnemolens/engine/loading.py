@@ -20,6 +20,7 @@ from typing import NamedTuple
 from mnemolens.codegraph.extract import EXTRACTOR_VERSION
 from mnemolens.core.clock import Clock
 from mnemolens.core.symbols import FileSymbols
+from mnemolens.core.turns import Turns
 from mnemolens.engine.parsing import TIME_LIMIT, Job, Parsed, ParserPool
 from mnemolens.engine.worker import Extract, extract_named, extract_safely
 from mnemolens.store.files import FoundFile
@@ -171,6 +172,7 @@ class Load:
         self._open_jobs = 0
         self._open_bytes = 0
         self._to_keep: list[tuple[SymbolsKey, bytes]] = []
+        self._turns = Turns()
 
     def items(self) -> Iterator[Loaded]:
         """Yields (path, symbols), each file when its symbols become known.
@@ -234,6 +236,7 @@ class Load:
             texts: list[tuple[Text, SymbolsKey]] = []
             for file in files[at : at + _CHUNK]:
                 self._check()
+                self._turns.give()
                 text = self._sources.read(file.path)
                 if isinstance(text, str):
                     self._fail(file.path, text)

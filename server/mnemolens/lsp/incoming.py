@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 
 logger = logging.getLogger(__name__)
 
-READ_AHEAD = 2
-"""Messages that wait for the loop: a next one is there when one was handled, and no turn takes many."""
+READ_AHEAD = 1
+"""Messages that wait for the loop: a next one is there when one was handled, and no turn takes two."""
 
 _LENGTH = re.compile(rb"(?<![\w-])content-length:\s*(\d{1,9})\s*\Z", re.IGNORECASE)
 """Also behind the rest of a message that was longer than it said: only that one is lost."""

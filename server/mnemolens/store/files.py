@@ -26,6 +26,7 @@ from typing import NamedTuple
 from pathspec.patterns.gitignore.base import GitIgnorePatternError
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from mnemolens.core.turns import Turns
 from mnemolens.store.spelling import is_spelt_otherwise
 
 DEFAULT_MAX_FILE_BYTES = 1_500_000
@@ -253,8 +254,9 @@ class FileFinder:
         self._skipped = []
         files: list[FoundFile] = []
         folders = [start]
+        turns = Turns()
         while folders:
-            below = self._list_folder(folders.pop(), files)
+            below = self._list_folder(folders.pop(), files, turns)
             below.reverse()
             folders += below
         skipped, self._skipped = tuple(self._skipped), []
@@ -300,7 +302,7 @@ class FileFinder:
             return Skipped(path, f"{status.st_size} bytes, more than index.maxFileBytes ({self._max})")
         return FoundFile(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
-    def _list_folder(self, folder: str, files: list[FoundFile]) -> list[str]:
+    def _list_folder(self, folder: str, files: list[FoundFile], turns: Turns) -> list[str]:
         """Add the folder's files to `files`; the folders to enter."""
         try:
             with os.scandir(self._absolute(folder)) as listing:
@@ -315,6 +317,7 @@ class FileFinder:
         prefix = f"{folder}/" if folder else ""
         for entry in entries:
             path = prefix + entry.name
+            turns.give()
             try:
                 if entry.is_symlink():
                     self._note_link(path, entry, chain)

@@ -19,6 +19,8 @@ from mnemolens.core.events import VERSION, Event, MemoryAccess, Skipped, decode_
 SEGMENT_NAME: Final = re.compile(r"([a-z0-9]{10})\.jsonl", re.ASCII)
 _BOM: Final = b"\xef\xbb\xbf"
 _TAIL: Final = 64
+_BUFFER: Final = 1 << 20
+"""Each read in between would keep the event loop from its turn, see `core/turns.py`."""
 _TORN: Final = "torn: the line has no end"
 
 
@@ -149,7 +151,7 @@ class SegmentFolder:
             signature = (status.st_ino, status.st_size, status.st_mtime_ns)
             if signature == segment.signature:
                 return []
-            with segment.path.open("rb") as file:
+            with segment.path.open("rb", buffering=_BUFFER) as file:
                 events = list(self._read_file(segment, file))
         except FileNotFoundError:
             segment.reset()

@@ -37,6 +37,7 @@ from mnemolens.core.symbols import (
     Symbol,
     SymbolKey,
 )
+from mnemolens.core.turns import Turns
 
 CODEC_VERSION = 4
 SCHEMA_VERSION = 1
@@ -289,7 +290,9 @@ class SymbolCache:
     @staticmethod
     def _select(db: sqlite3.Connection, keys: list[SymbolsKey]) -> list[tuple[SymbolsKey, int, bytes]]:
         rows = []
+        turns = Turns()
         for key in keys:
+            turns.give()
             row = db.execute("SELECT day, data FROM symbols WHERE key = ?", (_row_key(key),)).fetchone()
             if row is not None:
                 rows.append((key, *row))

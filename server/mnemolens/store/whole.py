@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Final
 
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_BUFFER: Final = 1 << 20
+"""Each write in between would keep the event loop from its turn, see `core/turns.py`."""
 _RETRIES: Final = 20
 _PAUSE: Final = 0.05
 
@@ -38,7 +40,7 @@ def write_whole(path: Path, chunks: Iterable[bytes], *, temporary: Path | None =
         temporary.unlink(missing_ok=True)
     size = 0
     try:
-        with os.fdopen(os.open(temporary, _FLAGS, 0o600), "wb") as file:
+        with os.fdopen(os.open(temporary, _FLAGS, 0o600), "wb", buffering=_BUFFER) as file:
             for chunk in chunks:
                 size += file.write(chunk)
             file.flush()
