@@ -61,7 +61,7 @@ LATEST: Final = 2.0
 """Seconds after which they are, quiet or not."""
 
 SLICE_SECONDS: Final = 0.0005
-"""What a hover waits while rows are computed; nobody waits for them but who reads the graph."""
+"""What a hover waits while changes are computed; a graph built from nothing would take twice as long so."""
 
 AGING: Final = timedelta(hours=1)
 """How often all weights are computed anew."""
@@ -281,7 +281,7 @@ class GraphSync:
     async def _compute(self, *, exact: bool) -> None:
         """Brings `_rows` up to date; changes that arrive meanwhile are taken in."""
         now = self._clock.now()
-        slices = Slices(SLICE_SECONDS)
+        slices = Slices(SLICE_SECONDS if self._built else None)
         while self._files or self._calls or self._memories:
             steps = self._step(now, exact=exact or not self._built)
             while not _is_done(steps):
