@@ -259,6 +259,11 @@ export class E {
         ("def f(\n    a,  # first, (of two)\n    # é\n    b='#',\n): pass", "python", "def f( a, b='#', )"),
         ("function f(a /* in cents */, b) { // c\n}", "javascript", "function f(a , b)"),
         ("class A { #b() { return 1; } }", "javascript", "class A"),
+        (
+            "@Dec({ // of it\n  tag: 'x', // long\n})\n// lists\nclass A extends B /* y */ {}",
+            "typescript",
+            "class A extends B",
+        ),
         ("func f(a int, // first\n\tb int) error {\n}", "go", "func f(a int, b int) error"),
         ("k = lambda a: a", "python", "k = lambda a"),
         ("export function f(a: string): void {}", "typescript", "function f(a: string): void"),

@@ -1,40 +1,47 @@
 import threading
-import time
 
 import pytest
 
+from mnemolens.core import turns
 from mnemolens.core.turns import Turns
 
 
+class Clock:
+    """Each call of `perf_counter` finds it a millisecond later."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.pauses: list[float] = []
+
+    def perf_counter(self) -> float:
+        self.now += 0.001
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+
 @pytest.fixture
-def pauses(monkeypatch):
-    taken = []
-    monkeypatch.setattr("mnemolens.core.turns.time.sleep", taken.append)
-    return taken
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(turns, "time", made)
+    return made
 
 
-def work(milliseconds: int, turns: Turns) -> None:
-    for _ in range(milliseconds):
-        until = time.perf_counter() + 0.001
-        while time.perf_counter() < until:
-            pass
-        turns.give()
+def work(steps: int) -> None:
+    given = Turns()
+    for _ in range(steps):
+        given.give()
 
 
-def in_a_thread(milliseconds: int) -> None:
-    thread = threading.Thread(target=lambda: work(milliseconds, Turns()))
+def test_a_thread_pauses_every_few_milliseconds(clock):
+    thread = threading.Thread(target=work, args=(40,))
     thread.start()
     thread.join()
+    assert 5 <= len(clock.pauses) <= 15
+    assert all(0 < seconds < 0.001 for seconds in clock.pauses)
 
 
-def test_a_thread_pauses_every_few_milliseconds(pauses):
-    in_a_thread(2)
-    assert len(pauses) <= 1  # where the machine held it up in between
-    in_a_thread(40)
-    assert 5 <= len(pauses) <= 15
-    assert all(seconds > 0 for seconds in pauses)
-
-
-def test_the_main_thread_never_does(pauses):
-    work(10, Turns())
-    assert pauses == []
+def test_the_main_thread_never_does(clock):
+    work(40)
+    assert clock.pauses == []

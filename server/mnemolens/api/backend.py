@@ -194,7 +194,8 @@ class KuzuBackend:
 
         Args:
             memory_id: the memory's.
-            at: `path::name`, `path:line` or a file's path, relative to the root or the current folder.
+            at: `path::name`, `path:line` or a file's path, relative to the repository, as offers are, else to
+                the current folder.
 
         Returns:
             All of the memory's links.
@@ -248,7 +249,7 @@ class KuzuBackend:
         shared.workspace.journaling.catch_up()
         shared.index_known_code()
         await shared.indexed()
-        return place_at(shared.workspace, at)
+        return place_at(shared.workspace, at, (shared.workspace.layout.top,))
 
     def retrieve_memories(self, query: MemoryQuery | None = None) -> list[MemoryEntry]:
         """The memories that fulfil a query, the newest first. Writes nothing, no access times either.

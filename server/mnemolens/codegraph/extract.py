@@ -44,7 +44,7 @@ from mnemolens.core.symbols import (
     SymbolRange,
 )
 
-EXTRACTOR_VERSION = 9
+EXTRACTOR_VERSION = 10
 """Goes up when the same text would give other symbols: caches made by another version are void."""
 
 MAX_DEPTH = 100
@@ -594,6 +594,8 @@ def _without_comments(head: bytes, first: Node, node: Node, language: Language) 
             start = child.start_byte - base
             if child.start_byte >= end:
                 break
+            if child.end_byte <= base:
+                continue  # a decorator: the head begins behind it
             if child.type in language.comments:
                 pieces.append((start, child.end_byte - base))
             elif child.child_count:

@@ -243,7 +243,7 @@ class GraphSync:
                 self._moved.clear()
             with bulk_load():
                 await self._compute(exact=exact)
-                return await self._write()
+            return await self._write()
 
     async def _write(self) -> WriteReport | None:
         # No await between the last look at the model and here: all rows are of one moment.

@@ -77,6 +77,7 @@ def _freeze_after_much(slice_seconds: float) -> None:
     _sliced_since_freeze += slice_seconds
     if _sliced_since_freeze >= FREEZE_AFTER_SECONDS:
         _sliced_since_freeze = 0.0
+        gc.collect(0)  # what is garbage by now would be kept for ever
         gc.freeze()
 
 

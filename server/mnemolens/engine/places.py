@@ -1,6 +1,7 @@
 """What `--at` names: a file, a line of it, or a symbol in it. Reads the file's text to find the line."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,30 +25,35 @@ class Place(NamedTuple):
     position: Position | None
 
 
-def place_at(workspace: Workspace, given: str) -> Place:
+def place_at(workspace: Workspace, given: str, folders: Sequence[Path] = ()) -> Place:
     """The place that FILE, FILE:LINE (what compilers and grep print, with a column too) or FILE::NAME means.
+
+    Args:
+        workspace: whose code it is.
+        given: what names the place.
+        folders: where the file is looked for first.
 
     Raises:
         InvalidArgument: there is no such file, line or symbol.
     """
     name, separator, symbol = given.partition("::")
     if separator and symbol:
-        file = file_at(workspace, name)
+        file = file_at(workspace, name, folders)
         return Place(file, workspace.glance.find(file, symbol))
     found = _LINE.fullmatch(given)
-    if found is None or _path(workspace, given) is not None:
-        return Place(file_at(workspace, given), None)
-    file = file_at(workspace, found["file"])
+    if found is None or _path(workspace, given, folders) is not None:
+        return Place(file_at(workspace, given, folders), None)
+    file = file_at(workspace, found["file"], folders)
     return Place(file, _position(workspace, file, int(found["line"]), int(found["column"] or 0)))
 
 
-def file_at(workspace: Workspace, given: str) -> str:
+def file_at(workspace: Workspace, given: str, folders: Sequence[Path] = ()) -> str:
     """The file, relative to the top level; looked for below the current folder, then below the workspace's.
 
     Raises:
         InvalidArgument: there is none, or it lies elsewhere.
     """
-    path = _path(workspace, given)
+    path = _path(workspace, given, folders)
     if path is None:
         raise InvalidArgument("at", f"there is no file {given!r} here or in {workspace.layout.opened}")
     file = workspace.layout.file_of(path)
@@ -58,8 +64,8 @@ def file_at(workspace: Workspace, given: str) -> str:
     return file
 
 
-def _path(workspace: Workspace, given: str) -> Path | None:
-    for folder in (Path.cwd(), workspace.layout.opened, workspace.layout.top):
+def _path(workspace: Workspace, given: str, folders: Sequence[Path]) -> Path | None:
+    for folder in (*folders, Path.cwd(), workspace.layout.opened, workspace.layout.top):
         path = folder / given
         try:
             if path.is_file():

@@ -14,6 +14,9 @@ from mnemolens.lsp.protocol import Protocol
 
 logger = logging.getLogger(__name__)
 
+PATIENCE_SECONDS = 60.0
+"""So long memories may be read for a client that has hung up: what it said counts, but a disk may hang."""
+
 
 class HoldingProtocol(Protocol):
     """The protocol, with a door that can be shut."""
@@ -41,8 +44,9 @@ class HoldingProtocol(Protocol):
             super().handle_message(message)
 
     async def handled(self) -> None:
-        """Returns once nothing is held."""
-        while self._holders or self._held:  # noqa: ASYNC110 - asked once, when the client has hung up
+        """Returns once nothing is held, or when what holds it takes too long."""
+        latest = asyncio.get_running_loop().time() + PATIENCE_SECONDS
+        while (self._holders or self._held) and asyncio.get_running_loop().time() < latest:  # noqa: ASYNC110 - asked once, when the client has hung up
             await asyncio.sleep(0.01)
 
     def _handle_next(self) -> None:

@@ -37,6 +37,9 @@ _GATHERED_SECONDS = 0.3
 _AGAIN_SECONDS = 0.2
 """Between two tries where a folder was gone before it could be watched."""
 
+_GONE_SECONDS = 1.0
+"""Between two looks for a root that is gone."""
+
 
 async def changes_below(root: Path) -> AsyncGenerator[list[Path]]:
     """The paths that changed, each time that some did; of new folders just the folder."""
@@ -60,6 +63,12 @@ async def _folder_by_folder(root: Path) -> AsyncGenerator[list[Path]]:
     try:
         while True:
             below = await asyncio.to_thread(_folders_below, root)
+            if not below:  # the root is gone, and may come back
+                if watch is not None:
+                    await watch.end()
+                    watch = None
+                await asyncio.sleep(_GONE_SECONDS)
+                continue
             if below != watched or watch is None:
                 before, watch = watch, _Watch(below)
                 await asyncio.sleep(0)  # from here on these are watched, too
@@ -75,7 +84,7 @@ async def _folder_by_folder(root: Path) -> AsyncGenerator[list[Path]]:
                     yield paths
                     if any(path in watched or path.is_dir() for path in paths):
                         break
-            except (OSError, StopAsyncIteration):  # one that was gone before it could be watched
+            except (FileNotFoundError, StopAsyncIteration):  # one that was gone before it could be watched
                 await watch.end()
                 watch = None
                 await asyncio.sleep(_AGAIN_SECONDS)

@@ -119,9 +119,15 @@ async def _listen(server: MnemolensServer, host: str, port: int) -> None:
         taken = True
         server.protocol.set_writer(writer)
         # pygls's own `start_tcp` goes on for ever after a client that hangs up without a word.
-        with suppress(ConnectionError):
-            await run_async(threading.Event(), reader, server.protocol, logger, server.report_server_error)
-        gone.set()
+        try:
+            with suppress(ConnectionError, EOFError, ValueError):  # it hangs up, in a message too
+                await run_async(
+                    threading.Event(), reader, server.protocol, logger, server.report_server_error
+                )
+            await server.protocol.handled()
+        finally:
+            writer.close()
+            gone.set()
 
     async with await asyncio.start_server(converse, host, port):
         await gone.wait()

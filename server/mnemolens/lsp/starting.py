@@ -42,7 +42,11 @@ def open_folders(ls: MnemolensServer, uris: Sequence[str], *, lazy: bool = False
 async def _open_folders(ls: MnemolensServer, uris: Sequence[str], *, lazy: bool) -> None:
     async with ls.opening:
         for uri in uris:
-            await _open_folder(ls, uri, lazy=lazy)
+            try:
+                await _open_folder(ls, uri, lazy=lazy)
+            except Exception as error:
+                logger.exception("Opening %s failed", uri)
+                ls.notice(f"{uri} can't be opened: {error}")
 
 
 async def _open_folder(ls: MnemolensServer, uri: str, *, lazy: bool) -> None:
@@ -62,6 +66,10 @@ async def _open_folder(ls: MnemolensServer, uri: str, *, lazy: bool) -> None:
     except (MnemolensError, OSError) as error:
         logger.exception("Opening %s failed", path)
         ls.notice(f"The memories of {path} can't be read: {error}")
+        return
+    if resolved(ls, uri).store != wanted.store:  # the settings came to name another store meanwhile
+        workspace.close()
+        await _open_folder(ls, uri, lazy=lazy)
         return
     folder = Folder(uri, path, _real(path), workspace, lazy)
     ls.folders.add(folder)

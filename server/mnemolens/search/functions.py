@@ -27,7 +27,10 @@ _MAX_SAID: Final = 300
 _MAX_AROUND: Final = 200
 _SAID: Final = re.compile(r"(?:#|//)[ \t]*(\S[^\n]*)|[\"'`]([^\"'`\n]{3,})[\"'`]")
 _FILE_STRING: Final = re.compile(r"(?:\s|#[^\n]*\n)*[rRuU]?(\"{3}|'{3})(.*?)(?:\1|\Z)", re.DOTALL)
-_FILE_COMMENT: Final = re.compile(r"\s*((?:(?://|#(?!!))[^\n]*\n)+|/\*.*?\*/|#![^\n]*\n)", re.DOTALL)
+_DIRECTIVE: Final = r"#(?:\[|(?:include|define|undef|ifn?def|if|else|endif|pragma|import)\b)"
+_FILE_COMMENT: Final = re.compile(
+    rf"\s*((?:(?://|(?!{_DIRECTIVE})#(?!!))[^\n]*\n)+|/\*.*?\*/|#![^\n]*\n)", re.DOTALL
+)
 _COMMENT_SIGNS: Final = re.compile(r"^[ \t]*[#/*!]+[ \t]?|\*/$", re.MULTILINE)
 _NO_DOCUMENTATION: Final = re.compile(r"copyright|licen[cs]e|coding[:=]|^#!", re.IGNORECASE)
 _CALLED: Final = re.compile(r"([A-Za-z_]\w*)\(")
@@ -86,8 +89,14 @@ def _said_by_file(symbols: FileSymbols, text_in: Callable[[Range], bytes]) -> st
     """The beginning of what a file says of itself before its first definition."""
     if not symbols.ranges:
         return ""
-    above = text_in(Range(Position(0, 0), symbols.ranges[0].definition.start))[:_MAX_OPENING]
-    return opening(above.decode("utf-8", "replace"))[:_MAX_OF_FILE]
+    above = text_in(Range(Position(0, 0), symbols.ranges[0].definition.start))
+    lines = above[:_MAX_OPENING].decode("utf-8", "replace").split("\n")
+    if len(above) <= _MAX_OPENING and len(lines) > 1:
+        lines.pop()  # what stands before the definition on its line
+        while lines and lines[-1].strip().startswith(("#", "//", "/*", "*")):
+            lines.pop()  # a comment right above says something of the definition
+        lines.append("")
+    return opening("\n".join(lines))[:_MAX_OF_FILE]
 
 
 def opening(text: str) -> str:

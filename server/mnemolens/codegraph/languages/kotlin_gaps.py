@@ -52,8 +52,8 @@ _ONE_LINE = re.compile(  # atomic and possessive: a long line is not to be tried
 
 _INNERMOST = re.compile(
     rb"""
-    (?<![:.\w])(?:class[ \t]++\w|interface[ \t]++\w|object\b)[^{}"\r\n]*+
-    \{[^{}"\r\n]*[^\s{};"](?P<end>[ \t])\}
+    (?<![:.\w])(?:class[ \t]++\w|interface[ \t]++\w|object\b)[^{}"\r\n]{0,300}+
+    \{[^{}"\r\n]{0,1000}[^\s{};"](?P<end>[ \t])\}
     """,
     re.VERBOSE,
 )

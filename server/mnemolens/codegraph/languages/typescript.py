@@ -195,6 +195,11 @@ def _split(node: Node) -> tuple[list[Node], tuple[Node, ...]]:
     return parts, tuple(decorators)
 
 
+def _first(parts: list[Node]) -> Node:
+    """What a definition begins with behind its decorators."""
+    return next((part for part in parts if part.type != "comment"), parts[0])
+
+
 def _declaration(node: Node, kind: SymbolKind, name_node: Node | None, name: str) -> Definition:
     parts, decorators = _split(node)
     return Definition(
@@ -205,7 +210,7 @@ def _declaration(node: Node, kind: SymbolKind, name_node: Node | None, name: str
         body=node.child_by_field_name("body"),
         is_async=_is_async(node),
         bases=_bases(node) if kind in {"class", "interface"} else (),
-        first=parts[0] if decorators else None,
+        first=_first(parts) if decorators else None,
         outside=decorators,
         bound=_returned(node),
     )
@@ -318,7 +323,7 @@ def _define_bound(node: Node) -> Definition | None:
         body=body,
         is_async=_is_async(value),
         bases=_bases(value) if kind == "class" else (),
-        first=parts[0] if decorators else None,
+        first=_first(parts) if decorators else None,
         outside=decorators,
         bound=_returned(value),
     )
@@ -351,7 +356,7 @@ def _define_default(node: Node) -> Definition | None:
         body=value.child_by_field_name("body"),
         is_async=_is_async(value),
         bases=_bases(value) if value.type == "class" else (),
-        first=parts[0] if parts else value,
+        first=_first(parts) if parts else value,
         outside=(*_split(node)[1], *decorators),
     )
 
