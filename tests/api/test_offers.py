@@ -57,6 +57,17 @@ def test_a_suggestion_is_taken_up_or_refused(backend):
     assert backend.preview_memory(other).suggestion is None
 
 
+def test_an_offer_means_the_repositorys_file_wherever_the_program_stands(backend, project, monkeypatch):
+    entry = MemoryEntry(content="note")
+    backend.store_memory(entry)
+    (project / "sub" / "src").mkdir(parents=True)
+    (project / "sub" / "src" / "billing.py").write_text(CODE)
+    monkeypatch.chdir(project / "sub")
+    assert [link.target for link in backend.link_memory(entry.id, "src/billing.py::charge")] == [
+        "src/billing.py::charge"
+    ]
+
+
 def test_places_and_ids_that_are_not_there(backend):
     entry = MemoryEntry(content="note")
     backend.store_memory(entry)

@@ -76,6 +76,28 @@ def test_what_class_and_file_say_is_around_a_method():
 
 
 @pytest.mark.parametrize(
+    ("above", "said"),
+    [
+        ("/** Charges a card. */\n", ""),
+        ("// Charges\n// a card.\n", ""),
+        ("// Money of customers.\n\n// Charges a card.\n", "Money of customers."),
+        ("// Money of customers.\n\n", "Money of customers."),
+    ],
+)
+def test_a_comment_right_above_the_first_definition_is_not_the_files(above, said):
+    line = above.count("\n")
+    whole = Range(Position(line, 0), Position(line, 5))
+    symbols = FileSymbols(
+        "javascript", (Symbol("f", "f", 0, "function", -1),), ranges=(SymbolRange(whole, whole),)
+    )
+
+    def text_in(span):
+        return above.encode() if span.start == Position(0, 0) and span.end == whole.start else b"f(){}"
+
+    assert document("pay.js", symbols, 0, text_in)["around"] == said
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ('"""Pays.\n\nTwice."""\nimport os\n', "Pays.\n\nTwice."),
@@ -84,6 +106,9 @@ def test_what_class_and_file_say_is_around_a_method():
         ("// Package pay pays.\npackage pay\n", "Package pay pays."),
         ("/* Licensed by somebody */\n/**\n * Pays.\n */\nimport a from 'a';\n", "Pays."),
         ("import os\n# Not at the beginning.\n", ""),
+        ('/* Copyright x */\n#include <stdio.h>\n#include "sql.h"\n', ""),
+        ("#[derive(Clone)]\n", ""),
+        ("# if it fails, ask again\n\nx = 1\n", "if it fails, ask again"),
         ("#!/bin/sh\n", ""),
         ("", ""),
     ],
