@@ -137,11 +137,12 @@ class Sources:
             budget_ms: how long.
             slow_ms: how long at one that is slow to read; None for as long.
         """
-        for found in self._documents.pending():
-            budget = slow_ms if slow_ms is not None and found.document.is_slow else budget_ms
-            if found.document.parse_slice(budget):
-                self._parsed(found)
-            break
+        found = next(self._documents.pending(), None)
+        if found is None:
+            return True
+        budget = slow_ms if slow_ms is not None and found.document.is_slow else budget_ms
+        if found.document.parse_slice(budget):
+            self._parsed(found)
         return not self.is_parsing
 
     def settle_quiet(self, now: datetime) -> None:
