@@ -34,28 +34,53 @@ class FolderSettings:
     def __init__(self, ls: MnemolensServer, folder: Folder) -> None:
         self.folder = folder
         self._ls = ls
-        self._file = RepositoryFile()
-        self._seen: Signature | None = None
+        self._file = FollowedFile(folder.workspace.layout.top / FILE_NAME)
 
     def file_changed(self) -> bool:
-        """Whether the repository's file is another than at the last `apply`; one look at the disk."""
-        return _signature(self._path) != self._seen
+        """Whether the repository's file now says something else; one look at the disk."""
+        return self._file.look()
 
     def apply(self) -> bool:
         """Resolve all layers anew and use them; whether what is indexed may have changed."""
-        self._seen = _signature(self._path)
-        self._file = read_repository_file(self._path, self._file)
         workspace = self.folder.workspace
         before = workspace.settings
-        settings = resolved(self._ls, self.folder.uri, self._file, before)
+        settings = resolved(self._ls, self.folder.uri, self._file.content, before)
         if settings != before:
             workspace.apply_settings(settings)
             self._ls.lenses_may_have_changed()
         return settings.index != before.index
 
-    @property
-    def _path(self) -> Path:
-        return self.folder.workspace.layout.top / FILE_NAME
+
+class FollowedFile:
+    """A repository's settings file, followed while others write it.
+
+    Most editors empty a file and then write it: who reads in between finds no settings, and would take them
+    for the last good ones. So what has changed counts only once a second look finds it as the first did.
+
+    Attributes:
+        content: the file as last read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read = self._met = _signature(path)
+        self.content = read_repository_file(path)
+
+    def look(self) -> bool:
+        """Read the file again if it is another than the one read, and the same as at the last look.
+
+        Returns:
+            Whether it was read again.
+        """
+        before, self._met = self._met, _signature(self._path)
+        if self._met == self._read or self._met != before:
+            return False
+        content = read_repository_file(self._path, self.content)
+        if _signature(self._path) != self._met:  # emptied again since
+            return False
+        self._read = self._met
+        self.content = content
+        return True
 
 
 def resolved(
