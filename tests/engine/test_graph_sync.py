@@ -23,6 +23,7 @@ from mnemolens.engine.graph_rows import FileFacts
 from mnemolens.engine.graph_sync import GraphSync
 from mnemolens.store import graph as graph_store
 from mnemolens.store.graph import GraphStore
+from mnemolens.store.graph_process import GraphProcess
 
 ALL = 10**6
 MEMORIES = ("Episodic", "Semantic", "Procedural", "Prospective", "Working")
@@ -387,6 +388,37 @@ class TestWriteBehind:
         folder.check()
         assert folder.graph.builds == 2
         assert folder.graph.state.state == "ready"
+
+    def test_a_query_is_answered_though_the_process_was_ended(self, graphed):
+        folder = graphed(CODE_FILES)
+        folder.flush()
+        folder.store._process.kill()
+        assert folder.ask("MATCH (f:CodeFunction) RETURN count(*)") == [[2]]
+        assert folder.graph.builds == 2
+
+    def test_a_query_that_ends_the_process_each_time_is_told_so(self, graphed, monkeypatch):
+        folder = graphed(CODE_FILES)
+        real = GraphProcess.call
+
+        def deadly(self, operation, *arguments, **more):
+            if operation == "read":
+                self.kill()
+            return real(self, operation, *arguments, **more)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(GraphProcess, "call", deadly)
+            with pytest.raises(InvalidArgument, match="narrow it"):
+                folder.ask("RETURN 1")
+        folder.check()
+
+    def test_a_query_does_not_wait_for_a_long_new_build(self, graphed, monkeypatch):
+        folder = graphed(CODE_FILES)
+        folder.flush()
+        folder.store._process.kill()
+        monkeypatch.setattr(graph_sync, "QUERY_SECONDS", 0.0)
+        with pytest.raises(GraphUnavailable, match="ask again"):
+            folder.ask("RETURN 1")
+        folder.check()
 
     def test_after_a_query_that_heeds_no_interrupt(self, graphed, monkeypatch):
         monkeypatch.setattr(graph_store, "QUERY_SECONDS", 0.3)

@@ -19,7 +19,7 @@ from mnemolens.core.views import GraphState
 from mnemolens.store import graph as graph_module
 from mnemolens.store import graph_slots
 from mnemolens.store.graph import GraphLost, GraphStore
-from mnemolens.store.graph_process import DatabaseError, GraphProcess
+from mnemolens.store.graph_process import DatabaseError, GraphProcess, ProcessEnded
 from mnemolens.store.graph_schema import (
     MEMORY_TABLES,
     NO_ROWS,
@@ -360,6 +360,29 @@ class TestQueries:
         os.kill(store._process._process.pid, signal.SIGSTOP)
         with pytest.raises(InvalidArgument, match="stopped after"):
             store.query("RETURN 1").result(timeout=30)
+        assert store.is_lost
+
+    @pytest.mark.skipif(os.name == "nt", reason="nothing stops a process there")
+    def test_whatever_a_stuck_process_was_asked_it_is_ended(self, opened, place, monkeypatch):
+        store = opened(place, [NO_ROWS])
+        stuck = store._process
+        os.kill(stuck._process.pid, signal.SIGSTOP)
+        with pytest.raises(ProcessEnded, match="did not answer"):
+            stuck.call("close", seconds=0.1)
+        assert stuck.exit_code is not None
+
+        store = opened(place, [NO_ROWS])
+        monkeypatch.setattr(graph_module, "WRITE_SECONDS", 0.1)
+        os.kill(store._process._process.pid, signal.SIGSTOP)
+        with pytest.raises(GraphLost, match="did not answer"):
+            store.write(Changes(add_nodes=(function("f"),))).result(timeout=60)
+        assert store.is_lost
+
+    def test_a_process_that_is_gone_is_no_fault_of_the_query(self, opened, place):
+        store = opened(place, [NO_ROWS])
+        store._process.kill()
+        with pytest.raises(GraphLost, match="ended"):
+            ask(store, "RETURN 1")
         assert store.is_lost
 
     def test_an_enormous_answer_is_refused(self, fifty):

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 
 from mnemolens.codegraph.index import CodeIndex
 from mnemolens.core.clock import Clock
-from mnemolens.core.errors import GraphUnavailable
+from mnemolens.core.errors import GraphUnavailable, InvalidArgument
 from mnemolens.core.memories import Link, Memory
 from mnemolens.core.symbols import CLASS_KINDS, FileSymbols, SymbolKey
 from mnemolens.core.views import GraphState
@@ -42,7 +42,7 @@ from mnemolens.engine.links import Links
 from mnemolens.engine.loading import bulk_load
 from mnemolens.engine.offload import Slices
 from mnemolens.ranking.decay import DecayParams
-from mnemolens.store.graph import MAX_ROWS, GraphLost, GraphStore, WriteReport
+from mnemolens.store.graph import MAX_ROWS, QUERY_SECONDS, GraphLost, GraphStore, WriteReport
 from mnemolens.store.graph_cypher import check_query
 from mnemolens.store.graph_results import QueryResult
 from mnemolens.store.graph_schema import AGENT, FILE, NO_ROWS, SESSION, Row, Rows, differences
@@ -223,9 +223,23 @@ class GraphSync:
         await self.flush()
         try:
             return await _taken(self._store.query(cypher, given, limit))
+        except GraphLost:
+            return await self._ask_once_more(cypher, given, limit)
         finally:
             if self._store.is_lost:
                 self._noted.set()  # a query that had to be stopped took the graph with it: `run` builds it
+
+    async def _ask_once_more(self, cypher: str, given: Mapping[str, Any], limit: int) -> QueryResult:
+        """The process was gone, or went while it answered: who ended it can't be known the first time."""
+        try:
+            async with asyncio.timeout(QUERY_SECONDS):
+                await self.flush()
+        except TimeoutError:
+            raise GraphUnavailable("the graph's process had ended: ask again once it is built anew") from None
+        try:
+            return await _taken(self._store.query(cypher, given, limit))
+        except GraphLost as error:
+            raise InvalidArgument("cypher", "the database ends over it: narrow it") from error
 
     def close(self) -> None:
         """Closes the file and lets go of the slot. What waits is not written: it is derived."""

@@ -23,6 +23,7 @@ from mnemolens.core.clock import Clock
 from mnemolens.core.errors import GraphUnavailable, InvalidArgument
 from mnemolens.core.views import GraphState
 from mnemolens.store.graph_cypher import check_query
+from mnemolens.store.graph_frames import TOO_MUCH, too_long
 from mnemolens.store.graph_process import DatabaseError, GraphProcess, ProcessEnded
 from mnemolens.store.graph_results import QueryResult
 from mnemolens.store.graph_schema import Changes, Row, Rows
@@ -34,7 +35,15 @@ _T = TypeVar("_T")
 
 QUERY_SECONDS: Final = 5.0
 OVERDUE_SECONDS: Final = 5.0
-"""So long after that its process is ended, which should have ended itself: it may be stuck altogether."""
+"""So long after that its process is ended, which should have ended itself."""
+
+WRITE_SECONDS: Final = 60.0
+WRITE_SECONDS_A_ROW: Final = 0.02
+"""Forty times what a relation takes: who needs longer is stuck."""
+
+LOAD_SECONDS: Final = 300.0
+LOAD_SECONDS_A_ROW: Final = 0.001
+"""The same for rows that are loaded into a new file."""
 
 MAX_ROWS: Final = 1000
 MISSING: Final = "kuzu is not installed"
@@ -128,6 +137,7 @@ class GraphStore:
 
         Raises:
             InvalidArgument: the query is not allowed, or (in the future) wrong, too long or too large.
+            GraphLost: (in the future) the process was gone, or went: build the graph anew, and ask again.
             GraphUnavailable: (in the future) there is no graph.
         """
         given = check_query(cypher, parameters)
@@ -250,18 +260,20 @@ class GraphStore:
         process.call("close")
         slot.clear()
         file = str(slot.new_file)
-        relations = 0
+        seen = relations = 0
         nodes: list[Row] = []
         rels: list[Row] = []
         for rows in units:
             nodes += rows.nodes
             rels += rows.rels
             relations += len(rows.rels)
+            seen += len(rows.nodes) + len(rows.rels)
             while len(nodes) + len(rels) > _PORTION:
                 process.call("take", file, nodes[:_PORTION], rels[:_PORTION])
                 del nodes[:_PORTION], rels[:_PORTION]
         process.call("take", file, nodes, rels)
-        statements: int = process.call("load", file, relations)
+        seconds = LOAD_SECONDS + LOAD_SECONDS_A_ROW * seen
+        statements: int = process.call("load", file, relations, seconds=seconds)
         slot.accept()
         process.call("open", str(slot.file))
         return statements
@@ -303,14 +315,15 @@ class GraphStore:
 
     @staticmethod
     def _apply(process: GraphProcess, changes: Changes) -> int:
+        seconds = WRITE_SECONDS + WRITE_SECONDS_A_ROW * sum(map(len, changes))
         try:
-            return int(process.call("apply", changes))
+            return int(process.call("apply", changes, seconds=seconds))
         except DatabaseError as error:
             # A COPY that raised may have been committed all the same: never again on top of it.
             if len(changes.add_rels) > _COPY_FROM:
                 raise
             log.warning("writing to the graph failed, once more: %s", error)
-            return int(process.call("apply", changes))
+            return int(process.call("apply", changes, seconds=seconds))
 
     def _lost(self, reason: str) -> None:
         """What the file holds is not known, or not what it should."""
@@ -337,31 +350,26 @@ class GraphStore:
         process = self._ready()
         if process is None:
             raise self._unavailable()
-        begun = time.perf_counter()
         rows: list[Row] = []
-        overdue = threading.Timer(QUERY_SECONDS + OVERDUE_SECONDS, process.kill)
-        overdue.daemon = True
-        overdue.start()
+        begun = time.perf_counter()
+        seconds = QUERY_SECONDS + OVERDUE_SECONDS
         try:
-            process.call("read", cypher, parameters, limit, QUERY_SECONDS, on_rows=rows.extend)
+            process.call(
+                "read", cypher, parameters, limit, QUERY_SECONDS, seconds=seconds, on_rows=rows.extend
+            )
         except DatabaseError as error:
             raise InvalidArgument("cypher", str(error)) from error
         except ProcessEnded as error:
-            # It heeded no interrupt, or ended the database: the query's doing, not a fault that comes again.
-            self._losses = 0
+            self._losses = 0  # the query's doing, or somebody else's: not a fault that comes again
             self._end_process()
-            self._lost("a query had to be stopped")
+            stopped = error.by_itself or error.overdue
+            self._lost("a query had to be stopped" if stopped else str(error))
             if self._closing:
                 raise GraphUnavailable("the graph is closed") from error
-            late = time.perf_counter() - begun >= QUERY_SECONDS
-            words = (
-                f"was stopped after {QUERY_SECONDS:g} seconds: narrow it or add a LIMIT"
-                if late
-                else "the database ended while it answered: ask again, and narrow it if that happens again"
-            )
-            raise InvalidArgument("cypher", words) from error
-        finally:
-            overdue.cancel()
+            if not stopped:
+                raise GraphLost(str(error)) from error
+            late = error.overdue or time.perf_counter() - begun >= QUERY_SECONDS
+            raise InvalidArgument("cypher", too_long(QUERY_SECONDS) if late else TOO_MUCH) from error
         columns, *found = rows
         return QueryResult(tuple(columns), tuple(found[:limit]), len(found) > limit)
 

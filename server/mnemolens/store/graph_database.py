@@ -25,7 +25,7 @@ from typing import IO, Any, Final
 
 import kuzu
 
-from mnemolens.store.graph_frames import read_frame, write_frame
+from mnemolens.store.graph_frames import STOPPED, TOO_MUCH, read_frame, too_long, write_frame
 from mnemolens.store.graph_results import plain
 from mnemolens.store.graph_schema import Changes, Row, schema_statements
 from mnemolens.store.graph_statements import (
@@ -44,9 +44,6 @@ from mnemolens.store.graph_statements import (
 
 COPY_FROM: Final = 300
 """Relations from which a COPY is quicker than a statement each."""
-
-STOPPED: Final = 3
-"""Exit code after a query that took too long or too much, and heeded no interrupt."""
 
 _POOL: Final = 64 << 20
 _BUILD_POOL: Final = 256 << 20
@@ -71,12 +68,9 @@ _MAX_ROW: Final = 4 << 20
 _LABELS: Final = re.compile(r"LABEL\((\w+)\._ID,\[[^]]*\]\)")
 """The database names a column of `label(x)` by all the labels that x could have."""
 
-_TOO_MUCH: Final = "needs too much memory: narrow it or add a LIMIT"
-
-
 _WORDS: Final = {
-    "buffer pool is full": _TOO_MUCH,
-    "bad_alloc": _TOO_MUCH,
+    "buffer pool is full": TOO_MUCH,
+    "bad_alloc": TOO_MUCH,
     "no space left": "the disk is full",
     "could not set lock on file": "another process has it open",
     "assertion failed": "the database can't do that with these values",
@@ -258,7 +252,7 @@ class _Watch:
             if self.fired and late:
                 os._exit(STOPPED)
             if not self.fired and (late or _resident() - least > _MAX_GROWTH):
-                self.fired = too_long(self._seconds) if late else _TOO_MUCH
+                self.fired = too_long(self._seconds) if late else TOO_MUCH
                 deadline = time.monotonic() + _GRACE
             if self.fired:
                 self._interrupt()
@@ -270,11 +264,6 @@ def _resident() -> int:
         return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * 4096
     except (OSError, ValueError, IndexError):
         return 0
-
-
-def too_long(seconds: float) -> str:
-    """What is said of a query that took longer."""
-    return f"was stopped after {seconds:g} seconds: narrow it or add a LIMIT"
 
 
 def in_words(error: BaseException) -> str:

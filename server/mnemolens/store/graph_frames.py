@@ -1,9 +1,23 @@
-"""What goes between us and the graph's process: a 4-byte big-endian length, then `pickle` of plain values."""
+"""What goes between us and the graph's process: a 4-byte big-endian length, then `pickle` of plain values.
+
+Owns what either side may have to say of a query that was stopped, too.
+"""
 
 import pickle
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from mnemolens.store import frames
+
+STOPPED: Final = 3
+"""The process's exit code after a query that took too long or too much, and heeded no interrupt."""
+
+
+TOO_MUCH: Final = "needs too much memory: narrow it or add a LIMIT"
+
+
+def too_long(seconds: float) -> str:
+    """What is said of a query that took longer."""
+    return f"was stopped after {seconds:g} seconds: narrow it or add a LIMIT"
 
 
 class _Pieces:

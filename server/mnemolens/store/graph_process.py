@@ -4,19 +4,32 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from mnemolens.store.graph_frames import read_frame, write_frame
+from mnemolens.store.graph_frames import STOPPED, read_frame, write_frame
 from mnemolens.store.graph_schema import Row
 
-_START_SECONDS = 60.0
+PATIENCE_SECONDS = 60.0
+"""So long an answer may take of which nothing else is known."""
+
 _END_SECONDS = 3.0
+_LOOK_SECONDS = 0.5
 
 
 class ProcessEnded(Exception):
-    """The process is gone, and with it what it was asked; how, is in words."""
+    """The process is gone, and with it what it was asked; how, is in words.
+
+    Attributes:
+        by_itself: whether it said by its exit code that it had to end over what it was asked.
+        overdue: whether it was ended because no answer came in time.
+    """
+
+    def __init__(self, words: str, *, by_itself: bool = False, overdue: bool = False) -> None:
+        super().__init__(words)
+        self.by_itself = by_itself
+        self.overdue = overdue
 
 
 class DatabaseError(Exception):
@@ -35,6 +48,8 @@ class DatabaseError(Exception):
 class GraphProcess:
     """A running process. Belongs to one thread, but for `kill`.
 
+    Whatever it is asked, a watch ends it where no answer comes: it may be stuck altogether.
+
     Args:
         command: how it is started, for tests.
 
@@ -45,6 +60,9 @@ class GraphProcess:
 
     def __init__(self, command: list[str] | None = None) -> None:
         self._exit_code: int | None = None
+        self._latest: float | None = None
+        self._overdue = False
+        self._ended_for_good = threading.Event()
         try:
             self._process = subprocess.Popen(
                 command or [sys.executable, "-P", "-m", "mnemolens.store.graph_entry"],
@@ -55,25 +73,27 @@ class GraphProcess:
             )
         except OSError as error:
             raise ProcessEnded(f"the graph's process can't be started ({error.strerror})") from error
-        late = threading.Timer(_START_SECONDS, self.kill)
-        late.daemon = True
-        late.start()
+        threading.Thread(target=self._watch, name="mnemolens-graph-watch", daemon=True).start()
         try:
-            self._answer(lambda _: None)
+            with self._within(PATIENCE_SECONDS):
+                self._answer(lambda _: None)
         except DatabaseError:
             self.close()
             raise
-        finally:
-            late.cancel()
 
     def call(
-        self, operation: str, *arguments: Any, on_rows: Callable[[list[Row]], None] | None = None
+        self,
+        operation: str,
+        *arguments: Any,
+        seconds: float = PATIENCE_SECONDS,
+        on_rows: Callable[[list[Row]], None] | None = None,
     ) -> Any:
         """Asks one thing.
 
         Args:
             operation: a method of `graph_database`'s desk.
             arguments: its.
+            seconds: how long that may take; then the process is ended.
             on_rows: takes the rows of an answer, portion by portion.
 
         Raises:
@@ -81,11 +101,12 @@ class GraphProcess:
             ProcessEnded: the process is gone.
         """
         assert self._process.stdin is not None
-        try:
-            write_frame(self._process.stdin, (operation, *arguments))
-        except (OSError, ValueError):
-            raise self._ended() from None
-        return self._answer(on_rows or (lambda _: None))
+        with self._within(seconds):
+            try:
+                write_frame(self._process.stdin, (operation, *arguments))
+            except (OSError, ValueError):
+                raise self._ended() from None
+            return self._answer(on_rows or (lambda _: None))
 
     @property
     def exit_code(self) -> int | None:
@@ -103,6 +124,22 @@ class GraphProcess:
             if self._process.stdin is not None:
                 self._process.stdin.close()
         self._wait()
+
+    @contextmanager
+    def _within(self, seconds: float) -> Iterator[None]:
+        self._latest = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._latest = None
+
+    def _watch(self) -> None:
+        while not self._ended_for_good.wait(_LOOK_SECONDS):
+            latest = self._latest
+            if latest is not None and time.monotonic() > latest:
+                self._overdue = True
+                self.kill()
+                return
 
     def _answer(self, on_rows: Callable[[list[Row]], None]) -> Any:
         assert self._process.stdout is not None
@@ -122,7 +159,8 @@ class GraphProcess:
 
     def _ended(self) -> ProcessEnded:
         code = self._wait()
-        return ProcessEnded(f"the graph's process ended (exit code {code})")
+        words = "did not answer" if self._overdue else f"ended (exit code {code})"
+        return ProcessEnded(f"the graph's process {words}", by_itself=code == STOPPED, overdue=self._overdue)
 
     def _wait(self) -> int:
         try:
@@ -130,6 +168,7 @@ class GraphProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
+        self._ended_for_good.set()
         for pipe in (self._process.stdin, self._process.stdout):
             with suppress(OSError):
                 if pipe is not None:
