@@ -37,7 +37,9 @@ def read(path: str) -> str:
 
 
 README = read("README.md")
+REFERENCE = read("server/REFERENCE.md")
 ARCHITECTURE = read("server/ARCHITECTURE.md")
+DOCUMENTS = ["README.md", "server/REFERENCE.md", "server/ARCHITECTURE.md", "CHANGELOG.md"]
 MANIFEST = json.loads(read("vscode-extension/package.json"))
 PACKAGES = json.loads(read("vscode-extension/package-lock.json"))["packages"]
 PROJECT = tomllib.loads(read("pyproject.toml"))
@@ -79,7 +81,7 @@ def code(cell: str) -> str:
 
 # Commands of the server
 
-COMMAND_ROWS = {code(row[0]): row[1:] for row in table(README, "command", "argument", "result")}
+COMMAND_ROWS = {code(row[0]): row[1:] for row in table(REFERENCE, "command", "argument", "result")}
 
 
 def test_every_server_command_has_its_row():
@@ -184,7 +186,7 @@ def test_programs_their_options_and_help():
             else:
                 options |= {option for option in parameter.opts if option.startswith("--")}
         programs[label] = (options - {"--help"}, command.help.split("\n\n")[0])
-    rows = table(README, "program", "options", "what it does")
+    rows = table(REFERENCE, "program", "options", "what it does")
     assert {code(row[0]): (set(row[1].replace("`", "").split()), row[2]) for row in rows} == programs
 
 
@@ -222,7 +224,7 @@ def test_prose_names_the_key_and_commands_that_there_are():
 
 # Settings
 
-SETTING_ROWS = {code(row[0]): row[1:] for row in table(README, "key", "default", "where", "what it does")}
+SETTING_ROWS = {code(row[0]): row[1:] for row in table(REFERENCE, "key", "default", "where", "what it does")}
 PROPERTIES = {
     key.removeprefix("mnemolens."): about
     for group in MANIFEST["contributes"]["configuration"]
@@ -261,6 +263,11 @@ def test_setting_in_readme_and_manifest(setting):
     values = about["items"] if setting.type == "array" else about
     assert tuple(values.get("enum", ())) == setting.choices
     assert what.endswith(".")
+
+
+def test_the_settings_that_matter_first_are_those_of_the_reference():
+    for key, default, _ in table(README, "key", "default", "what it does"):
+        assert default == SETTING_ROWS[code(key)][0], key
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.key)
@@ -335,7 +342,7 @@ def licence(package: str) -> str:
 
 
 DEPENDENCIES = [
-    {code(name): said for name, said, _ in rows} for rows in tables(README, "package", "licence", "why")
+    {code(name): said for name, said, _ in rows} for rows in tables(REFERENCE, "package", "licence", "why")
 ]
 
 
@@ -362,6 +369,13 @@ def test_extension_dependencies(rows, group):
     assert rows == {name: PACKAGES[f"node_modules/{name}"]["license"] for name in MANIFEST[group]}
 
 
+def test_the_readme_says_why_each_dependency_at_run_time():
+    named = [name for row in table(README, "package", "why") for name in re.findall(r"`([^`]+)`", row[0])]
+    required = {requirement(text) for text in PROJECT["project"]["dependencies"]}
+    assert set(named) == required | set(MANIFEST["dependencies"])
+    assert len(named) == len(set(named))
+
+
 # Targets, files, versions
 
 TARGETS = dict(re.findall(r"^([a-z0-9-]+):.*?(?:## (.*))?$", read("Makefile"), re.MULTILINE))
@@ -373,7 +387,7 @@ def test_make_targets():
     assert {code(row[0]) for row in rows} == {f"make {target}" for target in documented}
 
 
-@pytest.mark.parametrize("document", ["README.md", "server/ARCHITECTURE.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_named_target_exists(document):
     named = set(re.findall(r"\bmake ([a-z][a-z0-9-]*)", "\n".join(snippets(read(document)))))
     assert named - set(TARGETS) == set()
@@ -387,7 +401,7 @@ def snippets(text: str) -> Iterator[str]:
     )
 
 
-@pytest.mark.parametrize("document", ["README.md", "server/ARCHITECTURE.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_to_files_of_the_repository(document):
     targets = re.findall(r"\]\(([^)#\s]+)\)", read(document))
     dead = [
@@ -396,6 +410,19 @@ def test_links_lead_to_files_of_the_repository(document):
         if not target.startswith("https://") and not (ROOT / document).parent.joinpath(target).is_file()
     ]
     assert dead == []
+
+
+def anchors(text: str) -> set[str]:
+    """What a link to a heading of it may name, as GitHub makes it of the words."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_to_headings(document):
+    for target, heading in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", read(document)):
+        other = (ROOT / document).parent / target if target else ROOT / document
+        assert heading in anchors(other.read_text(encoding="utf-8")), (target, heading)
 
 
 def test_the_screenshot_is_a_small_picture():
@@ -414,7 +441,7 @@ def test_one_version_everywhere():
 
 
 def test_documents_name_no_place_of_one_machine():
-    for document in ("README.md", "server/ARCHITECTURE.md", "CHANGELOG.md"):
+    for document in DOCUMENTS:
         assert re.findall(r"(?<![\w.~>])/(?:home|root|work|tmp|Users)\b", read(document)) == [], document
 
 

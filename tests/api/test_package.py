@@ -53,13 +53,14 @@ def test_everything_is_documented(name):
     assert all(method.__doc__ for method in methods)
 
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def run_example(number, capsys):
-    """What an example of the README prints, line by line."""
-    examples = re.findall(r"^```python\n(.*?)^```", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    exec(compile(examples[number], "README.md", "exec"), {})
+    """What an example of the README, or then of the reference, prints, line by line."""
+    text = "".join((ROOT / name).read_text("utf-8") for name in ("README.md", "server/REFERENCE.md"))
+    examples = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    exec(compile(examples[number], "example", "exec"), {})
     return capsys.readouterr().out.splitlines()
 
 
