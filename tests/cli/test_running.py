@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import typer
@@ -121,17 +122,29 @@ class TestTerminal:
         assert "直到服务商回答为止" in noted.process("list").out
 
 
-def _wait_until_read(pipe, text):
-    """Writes to a process, and returns when it has taken that in: then it is past its imports, and waits."""
+def _wait_until_read(process, text):
+    """Writes to a process, and returns when it has taken that in and waits for more, past its imports.
+
+    A process that is stopped by the scheduler between two reads sees a signal only at its next system call.
+    """
     import fcntl
     import termios
 
+    pipe = process.stdin
     pipe.write(text)
     pipe.flush()
     until = time.monotonic() + 60
-    while int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder):
+    while int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder) or _runs(process):
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+def _runs(process):
+    try:
+        stat = Path(f"/proc/{process.pid}/stat").read_text()
+    except OSError:  # no such files on macOS
+        return False
+    return stat.rpartition(")")[2].split()[0] == "R"
 
 
 class TestProcesses:
@@ -147,7 +160,7 @@ class TestProcesses:
     @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
     def test_ctrl_c_is_quiet(self, shell):
         with shell.start("remember", "-", stdin=-1) as process:
-            _wait_until_read(process.stdin, b"half a note")
+            _wait_until_read(process, b"half a note")
             process.send_signal(signal.SIGINT)
             assert process.wait(30) == 130
             assert process.stderr.read() == b""

@@ -91,7 +91,9 @@ def _compared(workspace: Workspace, request: CaptureRequest, view: CaptureView) 
 
 def _stdin() -> str:
     try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
+        # In pieces: a read to the end does not see an interrupt that comes between two reads of its own.
+        pieces = iter(lambda: sys.stdin.buffer.read1(1 << 16), b"")
+        return b"".join(pieces).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidArgument("content", f"stdin is not UTF-8 at byte {error.start}") from None
 
