@@ -414,7 +414,8 @@ def test_links_lead_to_files_of_the_repository(document):
 
 def anchors(text: str) -> set[str]:
     """What a link to a heading of it may name, as GitHub makes it of the words."""
-    headings = re.findall(r"^#+ (.+)$", re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
