@@ -2,7 +2,9 @@
 
 import sys
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
+from typing import cast
 
 from mnemolens.cli.progress import Progress
 from mnemolens.cli.session import copy_memories, now, opened, short_id
@@ -92,7 +94,8 @@ def _compared(workspace: Workspace, request: CaptureRequest, view: CaptureView) 
 def _stdin() -> str:
     try:
         # In pieces: a read to the end does not see an interrupt that comes between two reads of its own.
-        pieces = iter(lambda: sys.stdin.buffer.read1(1 << 16), b"")
+        stdin = cast("BufferedReader", sys.stdin.buffer)
+        pieces = iter(lambda: stdin.read1(1 << 16), b"")
         return b"".join(pieces).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidArgument("content", f"stdin is not UTF-8 at byte {error.start}") from None
