@@ -21,6 +21,7 @@ from mnemolens.core.views import GraphState
 from mnemolens.engine import graph_sync
 from mnemolens.engine.graph_rows import FileFacts
 from mnemolens.engine.graph_sync import GraphSync
+from mnemolens.engine.requests import CaptureRequest
 from mnemolens.store import graph as graph_store
 from mnemolens.store.graph import GraphStore
 from mnemolens.store.graph_process import GraphProcess
@@ -379,6 +380,30 @@ class TestWriteBehind:
         folder.run(cancelled())
         assert folder.graph.builds == 1
         folder.check()
+
+    def test_it_holds_what_lists_show_while_that_is_being_derived(self, tmp_path, monkeypatch):
+        folder = Folder(tmp_path / "here", CODE_FILES)
+        journaling = folder.workspace.journaling
+        refresh_slowly = folder.workspace.refreshing.refresh_slowly
+
+        async def late(memory_ids):
+            await release.wait()
+            await refresh_slowly(memory_ids)
+
+        async def asked_meanwhile():
+            await folder.workspace.graph.query("RETURN 1")
+            write = folder.workspace.writing.capture(CaptureRequest("on `helper`", file="b.py"), folder.now)
+            committing = asyncio.ensure_future(journaling.commit_slowly(write))
+            await until(lambda: folder.workspace.state.holds_memories)
+            found = await folder.workspace.graph.query("MATCH (m:SemanticMemory) RETURN count(*)")
+            release.set()
+            await committing
+            return found.rows
+
+        release = asyncio.Event()
+        monkeypatch.setattr(folder.workspace.refreshing, "refresh_slowly", late)
+        assert folder.run(asked_meanwhile()) == ((1,),)
+        folder.close()
 
     def test_a_lost_graph_is_built_anew(self, graphed):
         folder = graphed(CODE_FILES)

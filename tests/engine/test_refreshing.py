@@ -53,10 +53,9 @@ def test_what_does_not_fit_a_slice_is_derived_beside_requests(folder, monkeypatc
     async def save():
         folder.workspace.open_document("pay.py", "python", "x = 1\n")
         at_once = [folder.verdict(one) for one in memories]
-        for _ in range(200):
-            await asyncio.sleep(0.005)
-            if all(folder.verdict(one) == "lost" for one in memories):
-                break
+        async with asyncio.timeout(60):
+            while not all(folder.verdict(one) == "lost" for one in memories):
+                await asyncio.sleep(0.005)
         return at_once
 
     assert folder.run(save()) == ["fresh"] * 5
@@ -102,3 +101,41 @@ def test_a_slice_lets_others_in_only_once_it_is_used_up(monkeypatch):
         assert turns == ["others"]
 
     asyncio.run(work())
+
+
+def test_one_that_can_not_be_derived_holds_up_no_other(folder, monkeypatch, caplog):
+    memories = [folder.remember(f"note {number}", "pay.py", "charge") for number in range(3)]
+    links = folder.workspace.links
+    real = links.refresh
+
+    def failing(memory_ids):
+        ids = list(memory_ids)
+        if memories[0] in ids:
+            raise OSError("never")
+        return real(ids)
+
+    monkeypatch.setattr(links, "refresh", failing)
+    folder.write_seen("pay.py", "x = 1\n")
+    assert [folder.verdict(one) for one in memories] == ["fresh", "lost", "lost"]
+    assert "never" in caplog.text
+
+
+def test_nothing_is_derived_after_the_end(folder, monkeypatch, caplog):
+    monkeypatch.setattr("mnemolens.engine.links.MANY_ANCHORS", 0)
+    folder.open("pay.py")
+    folder.open("shop.py")
+    folder.remember("a note", "pay.py", "charge")
+    monkeypatch.setattr(refreshing, "AT_ONCE_SECONDS", 0.0)
+    refreshed = []
+
+    async def end():
+        folder.workspace.refreshing.refresh_soon(folder.workspace.state.memories())
+        folder.workspace.open_document("pay.py", "python", "x = 1\n")
+        monkeypatch.setattr(folder.workspace.links, "refresh", refreshed.append)
+        folder.workspace.close()
+        await asyncio.sleep(0.05)
+        assert not folder.workspace.refreshing.is_busy
+
+    folder.run(end())
+    assert refreshed == []
+    assert caplog.text == ""

@@ -140,3 +140,63 @@ class TestManyNotesOnOneFile:
         folder.pass_time(3)
         self.wait(folder)
         assert folder.verdict(notes[1]) == "drifted"
+
+
+class TestWhatCouldNotBeJudged:
+    """It is judged at the next tick, though the code changes no more."""
+
+    DRIFTED = f"{CHARGE}\n\n\n{REFUND.replace('-amount', 'max(amount, 5) // 2 - 1')}"
+
+    @pytest.fixture
+    def fails(self, folder, monkeypatch):
+        """The next follow fails, once."""
+        links, real = folder.workspace.links, {}
+
+        def failing(name):
+            real[name] = getattr(links, name)
+
+            def follow(*_, **__):
+                monkeypatch.setattr(links, name, real[name])
+                raise OSError("once")
+
+            monkeypatch.setattr(links, name, follow)
+
+        return failing
+
+    def test_after_a_save(self, folder, fails):
+        note = folder.remember("a note", "pay.py", "refund")
+        folder.open("pay.py")
+        folder.edit("pay.py", [TextChange(self.DRIFTED)])
+        fails("follow")
+        with pytest.raises(OSError, match="once"):
+            folder.workspace.sources.save_document("pay.py")
+        assert folder.verdict(note) == "fresh"
+        folder.pass_time(1)
+        assert folder.verdict(note) == "drifted"
+
+    def test_after_a_save_that_is_judged_beside_requests(self, folder, fails, monkeypatch, caplog):
+        monkeypatch.setattr("mnemolens.engine.links.MANY_ANCHORS", 0)
+        note = folder.remember("a note", "pay.py", "refund")
+        folder.open("pay.py")
+        folder.edit("pay.py", [TextChange(self.DRIFTED)])
+        fails("follow_slowly")
+
+        async def save():
+            folder.workspace.sources.save_document("pay.py")
+            while folder.workspace.refreshing.is_busy:  # noqa: ASYNC110 - it tells nobody
+                await asyncio.sleep(0.002)
+
+        folder.run(save())
+        assert "once" in caplog.text
+        assert folder.verdict(note) == "fresh"
+        folder.pass_time(1)
+        assert folder.verdict(note) == "drifted"
+
+    def test_after_a_change_on_disk(self, folder, fails):
+        note = folder.remember("a note", "pay.py", "refund")
+        fails("follow_slowly")
+        with pytest.raises(OSError, match="once"):
+            folder.write_seen("pay.py", self.DRIFTED)
+        assert folder.verdict(note) == "fresh"
+        folder.pass_time(1)
+        assert folder.verdict(note) == "drifted"

@@ -158,6 +158,7 @@ class Journaling:
     async def merge_slowly(self, events: Sequence[Event]) -> None:
         """Takes in events that are in the journal, in slices that let other requests in between."""
         touched = self._apply(events)
+        self._graph.memories_changed(touched)  # whoever asks it meanwhile is told of all that a list shows
         self._tell(touched)
         await self._refreshing.refresh_slowly(sorted(touched))
 

@@ -104,6 +104,7 @@ class Refreshing:
         task = loop.create_task(_logged(work))
         self._beside.add(task)
         task.add_done_callback(self._beside.discard)
+        task.add_done_callback(lambda _: work.close())  # it may be cancelled before it begins
         return True
 
     async def refresh_slowly(self, memory_ids: Iterable[str]) -> None:
@@ -121,10 +122,20 @@ class Refreshing:
                     if self._due:
                         await slices.pause()
 
+    def close(self) -> None:
+        """Stops what is derived beside requests."""
+        for task in (self._task, *self._beside):
+            if task is not None:
+                task.cancel()
+        self._task = None
+
     def _refresh_next(self) -> None:
         memory_id = next(iter(self._due))
         del self._due[memory_id]
-        self.refresh((memory_id,))
+        try:
+            self.refresh((memory_id,))
+        except Exception:
+            logger.exception("A memory could not be derived anew")  # it would fail again; the others wait
 
     async def _finish(self) -> None:
         try:

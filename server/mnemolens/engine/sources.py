@@ -6,7 +6,8 @@ those that say otherwise.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,6 +69,7 @@ class Sources:
         self._refreshing = refreshing
         self._settled: dict[str, FileSymbols] = {}
         self._waiting: set[str] = set()
+        self._unjudged: dict[str, FileSymbols | None] = {}
         self._last_stamps: dict[str, Stamp] = {}
         self._following = asyncio.Lock()
         self.indexer = self._new_indexer(settings)
@@ -263,10 +265,16 @@ class Sources:
             await self._refreshing.refresh_slowly(sorted(moved))
 
     async def take_up_waiting(self) -> None:
-        """Looks at the files that changed in the middle of a git operation, which has ended."""
+        """Looks at what changed in the middle of a git operation, which has ended, or could not be judged."""
         if self._waiting:
             waiting, self._waiting = self._waiting, set()
             await self.files_changed([self._layout.path_of(file) for file in waiting])
+        before = {file: old for file, old in self._unjudged.items() if self._documents.is_settled(file)}
+        if before:
+            for file in before:
+                del self._unjudged[file]
+            async with self._following:
+                await self._judge(before)
 
     async def follow_unseen(self) -> None:
         """Follows code of memories that others wrote, on branches where it has another place."""
@@ -370,7 +378,7 @@ class Sources:
         put: dict[str, FileSymbols | None] = {}
         slices = Slices()
         with bulk_load(sum(len(one.symbols) for one in files.values() if one is not None)):
-            with self._refreshing.batch():
+            with self._refreshing.batch(), self._judging(put):
                 for file, symbols in files.items():
                     if file not in self._documents and self._code.index.get(file) is before[file]:
                         self._put(file, symbols)
@@ -386,26 +394,41 @@ class Sources:
         if self._links.are_many_in(settled) and self._refreshing.beside(self._settle_slowly(settled)):
             return
         before = {file: self._settled.get(file) for file in settled}
-        touched = self._links.follow(before) | self._links.held_up_in(settled)
-        for file in settled:
-            after = self._code.index.get(file)
-            touched |= self._touched_by(file, before[file], after)
-            if after is not None:
-                self._settled[file] = after
+        with self._judging(before):
+            touched = self._links.follow(before) | self._links.held_up_in(settled)
+            for file in settled:
+                after = self._code.index.get(file)
+                touched |= self._touched_by(file, before[file], after)
+                if after is not None:
+                    self._settled[file] = after
         self._refreshing.refresh_soon(sorted(touched))
 
     async def _settle_slowly(self, files: Iterable[str]) -> None:
         async with self._following:
             settled = [file for file in files if self._documents.is_settled(file)]  # else a later call judges
             before = {file: self._settled.get(file) for file in settled}
-            after = {file: symbols for file in settled if (symbols := self._code.index.get(file)) is not None}
-            self._settled.update(after)
-            touched = await self._links.follow_slowly(before) | self._links.held_up_in(settled)
-            slices = Slices()
-            for file in settled:
-                touched |= self._touched_by(file, before[file], after.get(file))
-                await slices.pause()
-            await self._refreshing.refresh_slowly(sorted(touched))
+            with self._judging(before):
+                await self._judge(before)
+
+    async def _judge(self, before: Mapping[str, FileSymbols | None]) -> None:
+        """Derives the memories that may be touched by what is in these files now; as it was before."""
+        after = {file: symbols for file in before if (symbols := self._code.index.get(file)) is not None}
+        self._settled.update(after)
+        touched = await self._links.follow_slowly(before) | self._links.held_up_in(before)
+        slices = Slices()
+        for file, old in before.items():
+            touched |= self._touched_by(file, old, after.get(file))
+            await slices.pause()
+        await self._refreshing.refresh_slowly(sorted(touched))
+
+    @contextmanager
+    def _judging(self, before: Mapping[str, FileSymbols | None]) -> Iterator[None]:
+        """What fails within is done once more at the next tick: these files' memories would stay stale."""
+        try:
+            yield
+        except Exception:
+            self._unjudged = {**before, **self._unjudged}
+            raise
 
     def _touched_by(self, file: str, before: FileSymbols | None, after: FileSymbols | None) -> set[str]:
         if before is not None and before == after:

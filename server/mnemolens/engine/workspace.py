@@ -353,6 +353,7 @@ class Workspace:
         self.embedding.close()
         self.suggestions.close()
         self.relinking.close()
+        self.refreshing.close()
         self.searching.close()
 
     # Inside -----------------------------------------------------------------------------------------------
