@@ -13,6 +13,7 @@ from mnemolens.engine import embedders
 from mnemolens.engine.embedders import Endpoint, LocalTransformer, MiniLm, open_embedder
 from mnemolens.engine.requests import ListRequest, RecallRequest
 from mnemolens.store.vectors import VectorStore
+from waiting import until
 
 
 @pytest.fixture
@@ -41,14 +42,6 @@ def close(folder):
     folder.workspace.embedding.close()
     folder.run(asyncio.sleep(0))  # the task ends
     folder.close()
-
-
-async def until(condition):
-    for _ in range(500):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("waited in vain")
 
 
 def settle(folder, state="ready"):

@@ -25,6 +25,7 @@ from mnemolens.engine.requests import CaptureRequest
 from mnemolens.store import graph as graph_store
 from mnemolens.store.graph import GraphStore
 from mnemolens.store.graph_process import GraphProcess
+from waiting import until
 
 ALL = 10**6
 MEMORIES = ("Episodic", "Semantic", "Procedural", "Prospective", "Working")
@@ -519,14 +520,6 @@ class TestWithoutAGraph:
 async def record(real, written):
     written.append(await real())
     return written[-1]
-
-
-async def until(true):
-    for _ in range(2000):
-        if true():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not come")
 
 
 FILES = ("a.py", "b.py", "pkg/__init__.py", "pkg/c.py", "pkg/d.py")

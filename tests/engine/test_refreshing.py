@@ -8,6 +8,7 @@ from folders import Folder
 from mnemolens.engine import offload, refreshing
 from mnemolens.engine.offload import Slices
 from mnemolens.engine.requests import CaptureRequest
+from waiting import until
 
 PAY = "def charge(amount):\n    return amount * 100\n"
 SHOP = "def checkout(cart):\n    return cart\n"
@@ -53,9 +54,7 @@ def test_what_does_not_fit_a_slice_is_derived_beside_requests(folder, monkeypatc
     async def save():
         folder.workspace.open_document("pay.py", "python", "x = 1\n")
         at_once = [folder.verdict(one) for one in memories]
-        async with asyncio.timeout(60):
-            while not all(folder.verdict(one) == "lost" for one in memories):
-                await asyncio.sleep(0.005)
+        await until(lambda: all(folder.verdict(one) == "lost" for one in memories))
         return at_once
 
     assert folder.run(save()) == ["fresh"] * 5

@@ -144,7 +144,7 @@ def test_only_a_note_on_no_code_has_the_code_read(tmp_path):
     async def captured(content):
         view = folder.workspace.writing.preview(CaptureRequest(content), folder.now)
         suggestions.warm_up(view)
-        await asyncio.sleep(0.1)
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
 
     folder.run(captured(f"{NOTE}; see `reserve()`"))
     assert offered(folder, NOTE) is None

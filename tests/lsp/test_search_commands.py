@@ -1,7 +1,5 @@
 """Searching over the protocol: lists, recall, what is said of finds, offers, and what is known already."""
 
-import asyncio
-
 import pytest
 
 PROSE = '''\
@@ -70,11 +68,11 @@ async def test_status_says_what_search_by_meaning_is_at(ready):
 
 
 async def test_code_is_offered_linked_or_refused(ready, repository):
-    for _ in range(100):  # the code is read beside requests
+    async def offered():  # the code is read beside requests
         preview = await ready.run("memory.preview", {"content": NOTE})
-        if "suggestion" in preview:
-            break
-        await asyncio.sleep(0.02)
+        return preview if "suggestion" in preview else None
+
+    preview = await ready.until(offered)
     assert preview["suggestion"]["text"] == "This may be about charge()."
     assert preview["suggestion"]["target"]["qualname"] == "charge"
     assert preview["links"] == []
