@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "linking"))
 
 from made import function_name, make_project
 from measure import Figure, figure, say, show
-from test_labelled import HELD_OUT, LATER, Labelled, Score, indexed, links, scored
+from test_labelled import HELD_OUT, LATER, TAUGHT_LAST, Labelled, Score, indexed, links, scored
 
 from mnemolens.core.settings import Settings
 from mnemolens.core.symbols import SymbolKey
@@ -187,16 +187,16 @@ def plainly(paragraph: str) -> str:
 
 
 def labelled_figures(scratch: Path, misses: list[str]) -> list[Figure]:
-    """The labelled notes: pytest's, each half of the later ones, and those that nothing was tuned on."""
+    """The labelled notes: pytest's, each half of later ones, the last ones, those that taught nothing."""
     scores: dict[str, Score] = {}
-    for name in ("pytest", *LATER, HELD_OUT):
+    for name in ("pytest", *LATER, *TAUGHT_LAST, HELD_OUT):
         labelled = Labelled.read(name)
         if not labelled.is_installed:
             continue
         workspace = labelled.index(scratch / name)
-        later = name in LATER
-        title = "notes that nothing was tuned on" if name == HELD_OUT else "notes over pytest"
-        halves = ("later notes, even", "later notes, odd") if later else (title,) * 2
+        title = "notes over pytest" if name == "pytest" else "last notes"
+        title = "notes that nothing was tuned on" if name == HELD_OUT else title
+        halves = ("later notes, even", "later notes, odd") if name in LATER else (title,) * 2
         for half, title in enumerate(halves):
             scored(workspace, labelled.notes[half::2], scores.setdefault(title, Score()))
         workspace.close()

@@ -7,6 +7,9 @@ with the misses at odd ones in sight: for a figure that nothing was tuned on, la
 Over execnet 76 notes were labelled last, before any result on them was seen, and nothing was tuned on them:
 precision .974, recall .938.
 
+Over starlette and tomlkit 82 were labelled so, too: precision .983, recall .958 at first sight. What was
+missed there taught to follow inheritance, and what a named module says of a bare call.
+
 A link counts without its ordinal. The labels hold for one release of a package: with another
 there is nothing to compare with.
 """
@@ -29,6 +32,8 @@ DATA = Path(__file__).parents[1] / "data/linking"
 HELD_OUT = "execnet"
 LATER = ("rich", "hypothesis", "webshop")
 """Sets that were labelled before the matcher was tuned on them; the last is a project beside the notes."""
+TAUGHT_LAST = ("starlette", "tomlkit")
+"""Sets whose first figures were of a matcher that had not seen them; their misses were looked at since."""
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 
@@ -141,7 +146,7 @@ def over(tmp_path_factory):
         workspace.close()
 
 
-@pytest.mark.parametrize("name", ["pytest", *LATER, HELD_OUT])
+@pytest.mark.parametrize("name", ["pytest", *LATER, HELD_OUT, *TAUGHT_LAST])
 def test_labels_are_of_code_that_exists(over, name):
     notes, workspace = over(name)
     known = {(key.file, key.qualname) for key in workspace.code.symbols()}
@@ -165,6 +170,15 @@ def test_notes_over_pytest_are_linked_as_a_reader_would(over, half):
 def test_notes_that_nothing_was_tuned_on_are_linked_as_a_reader_would(over):
     notes, workspace = over(HELD_OUT)
     score = scored(workspace, notes.notes)
+    assert score.precision >= 0.95, score.details
+    assert score.recall >= 0.90, score.details
+
+
+def test_notes_that_were_measured_before_they_taught_are_linked_as_a_reader_would(over):
+    score = Score()
+    for name in TAUGHT_LAST:
+        notes, workspace = over(name)
+        scored(workspace, notes.notes, score)
     assert score.precision >= 0.95, score.details
     assert score.recall >= 0.90, score.details
 

@@ -142,6 +142,8 @@ def test_an_import_names_what_a_module_gives_out_and_no_member(listed):
         ("example.com/shop/pkg/server.NewServer.func1.2()", "pkg/server/server.go::NewServer"),
         ("example.com/shop/pkg/server.Server.Stop({0x1, 0x2})", "pkg/server/server.go::Server.Stop"),
         ("example.com/shop/pkg/server.(*Server).Stop(0x1)", "pkg/server/server.go::Server.Stop"),
+        ("main.main.func1()", "cmd/shop/start.go::main"),
+        ("main.load.func2.1(0xc0)", "cmd/shop/start.go::load"),
     ],
 )
 def test_frames_of_stack_traces(listed, frame, meant):
@@ -154,6 +156,9 @@ def test_frames_of_stack_traces(listed, frame, meant):
             "pkg/server/server.go::Server.Stop": "method",
             "pkg/client/client.go::Client": "struct",
             "pkg/client/client.go::Client.Stop": "method",
+            "pkg/client/client.go::load": "function",
+            "cmd/shop/start.go::main": "function",
+            "cmd/shop/start.go::load": "function",
         }
     )
     sure = {one.target.id for one in match("", frame, {}, code) if one.target.qualname and not one.candidate}
@@ -412,6 +417,74 @@ RECEIVERS = {
 def test_what_stands_before_a_name_tells_whose_it_is(listed, content, linked):
     found = match("", content, {}, listed(RECEIVERS))
     assert {m.target.id for m in found if not m.candidate} == linked
+
+
+INHERITING = {
+    "web/http.py::Connection": "class",
+    "web/http.py::Connection.url_for": "method",
+    "web/http.py::Request": "class",
+    "web/other.py::Router": "class",
+    "web/other.py::Router.url_for": "method",
+    "web/other.py::Router.routes": "method",
+    "web/other.py::App": "class",
+    "web/other.py::App.routes": "method",
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "linked", "offered"),
+    [
+        ("`Request.url_for` breaks", {"web/http.py::Connection.url_for"}, set()),
+        ("request.url_for breaks", {"web/http.py::Connection.url_for"}, set()),
+        ("the Request's url_for breaks", {"web/http.py::Connection.url_for", "web/http.py::Request"}, None),
+        ("`Router.url_for` breaks", {"web/other.py::Router.url_for"}, set()),
+        (
+            "`Connection.routes` is a list",
+            {"web/http.py::Connection"},
+            {"web/other.py::App.routes", "web/other.py::Router.routes"},
+        ),
+    ],
+)
+def test_a_member_of_a_named_class_is_its_own_or_inherited(listed, content, linked, offered):
+    means = {("web/http.py", "Request.url_for"): "web/http.py::Connection.url_for"}
+    found = match("", content, {}, listed(INHERITING, means=means))
+    assert {m.target.id for m in found if not m.candidate} == linked
+    if offered is not None:
+        assert {m.target.id for m in found if m.candidate} == offered
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "`join` in utils is slow",
+        "`join()` in utils is slow",
+        "join() from utils is slow",
+        "pkg.utils: join() is slow",
+        "join() of the utils is slow",
+    ],
+)
+def test_a_module_beside_a_bare_name_tells_which_it_is(listed, content):
+    code = {"pkg/utils.py::join": "function", "pkg/path.py::join": "function"}
+    if "(" in content:  # what has no receiver is no method
+        code["pkg/utils.py::Path.join"] = "method"
+    found = match("", content, {}, listed(code))
+    assert {m.target.id for m in found if not m.candidate and m.kind != "file"} == {"pkg/utils.py::join"}
+
+
+def test_markdowns_escapes_hide_no_name_and_no_file(listed):
+    code = listed({"src/my_pay.py::retry_all": "function", "src/bank.py::charge": "function"})
+    found = by_id(match("", "retry\\_all in src/my\\_pay.py", {}, code))
+    assert set(found) == {"src/my_pay.py::retry_all", "src/my_pay.py"}
+    evidence = found["src/my_pay.py::retry_all"].evidence
+    assert (evidence.start, evidence.end, evidence.text) == (0, 10, "retry_all")
+    assert evidence_holds(evidence, "", "now retry_all and retry\\_all", {})
+    assert {"retry_all", "my_pay.py"} <= names_in("retry\\_all in src/my\\_pay.py")
+
+
+def test_a_generic_types_member_is_the_types(listed):
+    code = listed({**MIXED, "store/queue.go::Queue": "struct", "store/queue.go::Queue.Close": "method"})
+    (found,) = match("", "Queue[int].Close waits", {}, code)
+    assert (found.target.id, found.relevance) == ("store/queue.go::Queue.Close", 0.8)
 
 
 MIXED = {

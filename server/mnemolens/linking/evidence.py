@@ -7,7 +7,7 @@ from typing import Any
 
 from mnemolens.core.memories import Evidence
 from mnemolens.linking.mentions import SCAN_LIMIT, mentions, mentions_in, name_parts
-from mnemolens.linking.paths import basename, metadata_paths, module_parts
+from mnemolens.linking.paths import basename, metadata_paths, module_parts, without_escapes
 from mnemolens.linking.values import Mention, Rule
 
 _NEEDS_MARK = frozenset({"code_span", "call", "role", "stack_trace", "import", "symbol_id", "markdown_link"})
@@ -21,7 +21,7 @@ def names_in(text: str, rules: tuple[Rule, ...] = ()) -> frozenset[str]:
     names: set[str] = set()
     for mention in mentions("", text, rules):
         if mention.rule == "path" or (mention.custom is not None and mention.custom.kind == "file"):
-            names.add(basename(mention.text))
+            names.update((basename(mention.text), basename(without_escapes(mention.text))))
         else:
             names.update(name_parts(mention.text))
         if mention.scope is not None:

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mnemolens.core.identifiers import is_common_word
+from mnemolens.core.identifiers import is_common_word, split_identifier
 from mnemolens.core.memories import Evidence, LinkContext
 from mnemolens.core.symbols import CLASS_KINDS, FUNCTION_KINDS, SymbolKey
 from mnemolens.linking.mentions import mentions, name_parts
@@ -49,6 +49,7 @@ _VERB = re.compile(r"(?:add|get|make|parse|read|run|set|write)(?=[a-z]{4})")
 _NOUN = re.compile(
     r"(?:\(\))?`{0,2}\s?(?:(?P<function>function\b|\u51fd\u6570)|(?P<method>method\b|\u65b9\u6cd5)|(?P<class>class\b|\u7c7b))"
 )
+_WITHIN = re.compile(r"(?:\(\))?`{0,2}\s(?:in|from|of)\s(?:the\s)?`?([A-Za-z_][A-Za-z0-9_]*)")
 _IN_TESTS = re.compile(
     r"(?:^|/)(?:tests?|testing|__tests__|spec|examples?|docs)/|(?:^|/)(?:test_|conftest)|[._](?:test|spec)\.[a-z]+$"
 )
@@ -275,20 +276,46 @@ class _Matching:
     ) -> tuple[tuple[SymbolKey, ...], float]:
         """A dotted name: by its qualifiers, else by what is known of its receiver."""
         if mention.rule in {"possessive", "receiver"}:
-            return tuple(place for place in places if ends_with(place, parts)), SURE
+            owned = tuple(place for place in places if ends_with(place, parts))
+            inherited = None if owned or not places else self._inherited(parts)
+            return owned if inherited is None else (inherited,), SURE
         if (exported := self._exported(parts)) is not None:
             return (exported,), SURE
         for qualifies in (ends_with, module_qualifies, class_qualifies):
             if qualified := tuple(place for place in places if qualifies(place, parts)):
                 return qualified, SURE
-        methods = tuple(place for place in places if "." in place.qualname)
-        if methods and self._is_class(parts[-2]):
-            return methods, _PLAUSIBLE if len(methods) == 1 else _CANDIDATE
-        if not methods and (owner := next(filter(self._is_class, parts[-2::-1]), None)) is not None:
-            return self._places(owner), SURE
+        if parts[0] == "main" and (of_program := tuple(p for p in places if self._is_of_program(p, parts))):
+            return of_program, SURE
+        if (found := self._of_class(mention, parts, places)) is not None:
+            return found
         if not places and parts[0] not in FOREIGN:
             self._add_module(mention, parts)
         return ((), 0.0) if parts[0] in FOREIGN else self._of_unknown_receiver(parts, places)
+
+    def _is_of_program(self, place: SymbolKey, parts: tuple[str, ...]) -> bool:
+        """Whether Go may call it `main.name`: it is in a folder with a `main`, whatever that is called."""
+        folder = place.file.rpartition("/")[0]
+        return (
+            place.file.endswith(".go")
+            and place.qualname == ".".join(parts[1:])
+            and any(key.file.rpartition("/")[0] == folder for key in self._places("main"))
+        )
+
+    def _of_class(
+        self, mention: Mention, parts: tuple[str, ...], places: tuple[SymbolKey, ...]
+    ) -> tuple[tuple[SymbolKey, ...], float] | None:
+        """A member that the class named has from another; the class itself, where it has no such member."""
+        methods = tuple(place for place in places if "." in place.qualname)
+        if not methods:
+            owner = next(filter(self._is_class, parts[-2::-1]), None)
+            return (self._places(owner), SURE) if owner is not None else None
+        if (inherited := self._inherited(parts)) is not None:
+            return (inherited,), SURE
+        if not self._is_class(parts[-2]):
+            return None
+        if (only := self._only_class(parts[-2])) is not None:
+            self._add_symbol(only, SURE, mention)  # an attribute of it, which others have as a method
+        return methods, _CANDIDATE
 
     def _of_unknown_receiver(
         self, parts: tuple[str, ...], places: tuple[SymbolKey, ...]
@@ -312,6 +339,19 @@ class _Matching:
                 return self._meaning(files[0], parts[cut:])
         return None
 
+    def _inherited(self, parts: tuple[str, ...]) -> SymbolKey | None:
+        """The method that the class written before it, or called like the receiver, has from another one."""
+        as_class = "".join(map(str.capitalize, split_identifier(parts[-2])))
+        for name in dict.fromkeys((parts[-2], as_class)):
+            if (owner := self._only_class(name)) is not None:
+                return self._meaning(owner.file, (*owner.qualname.split("."), parts[-1]))
+        return None
+
+    def _only_class(self, name: str) -> SymbolKey | None:
+        """The class of that name, None where there are none or several."""
+        owners = [place for place in self._places(name) if self._lookup.kind_of(place) in CLASS_KINDS]
+        return owners[0] if len(owners) == 1 else None
+
     def _meaning(self, file: str, parts: tuple[str, ...]) -> SymbolKey | None:
         """What the name means in a file, as one of the places of that name."""
         found = self._lookup.meaning(file, parts[-1], ".".join(parts[:-1]))
@@ -326,10 +366,12 @@ class _Matching:
         """Of several places, those that the rest of the memory speaks for, and how certain that is."""
         near = self._near_file(mention)
         imported = self._meaning(self._origin, name_parts(mention.text)) if self._origin else None
+        within = self._module_after(mention)
         steps: list[tuple[float, Callable[[SymbolKey], bool]]] = [
             (SURE, lambda p: p.file == near),
             (SURE, lambda p: p == imported),
             (_PROBABLE, lambda p: self._noun_fits(mention, p)),
+            (_PROBABLE, lambda p: bool(within) and module_parts(p.file)[-1] == within),
             (SURE, lambda p: p.file in self._metadata_files),
             (SURE, lambda p: not self._class_names.isdisjoint(p.qualname.split(".")[:-1])),
             (SURE, lambda p: p.file in self._text_files),
@@ -344,7 +386,7 @@ class _Matching:
                 (_PROBABLE, lambda p: p.file == self._origin),
                 (_PLAUSIBLE, lambda p: not _IN_TESTS.search(p.file)),
             ]
-        written_beside = 4  # the steps that outweigh the cursor
+        written_beside = 5  # the steps that outweigh the cursor
         at_origin = {p for p in places if p.file == self._origin and len(name_parts(mention.text)) == 1}
         certainty = 1.0
         for number, (strength, speaks_for) in enumerate(steps):
@@ -355,6 +397,10 @@ class _Matching:
                     certainty = min(certainty, _CANDIDATE)  # the text says one thing, the cursor another
             if len(places) == 1:
                 return places, certainty
+        if use_other_names and self._is_called(mention) and len({p.file for p in places}) == 1:
+            without_receiver = tuple(p for p in places if "." not in p.qualname)
+            if len(without_receiver) == 1:
+                return without_receiver, min(certainty, _PLAUSIBLE)
         named_files = self._metadata_files | self._text_files
         if all(p.file in named_files for p in places) and len({p.file for p in places}) == len(places):
             return places, _PLAUSIBLE
@@ -372,6 +418,11 @@ class _Matching:
             owned = "." in place.qualname
             return noun.lastgroup == ("method" if owned else "function")
         return noun.lastgroup == "class"
+
+    def _module_after(self, mention: Mention) -> str:
+        """The word right after that may be its module: "`save` in utils"; "" where there is none."""
+        after = _WITHIN.match(self._texts[mention.field], mention.end)
+        return after.group(1) if after is not None else ""
 
     def _near_file(self, mention: Mention) -> str | None:
         """The file written right after or right before the mention (`save` in src/db.py)."""
@@ -459,6 +510,7 @@ class _Matching:
         )
         if len(files) == 1:
             self._add_file(files[0], SURE, "content_file_match", _evidence(mention))
+            self._text_files.add(files[0])
 
     def _add_symbol(self, key: SymbolKey, relevance: float, mention: Mention) -> None:
         kind = self._lookup.kind_of(key)

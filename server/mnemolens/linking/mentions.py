@@ -29,6 +29,10 @@ _BEFORE = rf"(?<![A-Za-z0-9_${LATIN_LETTERS}])"
 _AFTER = rf"(?![A-Za-z0-9_${LATIN_LETTERS}])"
 _SEGMENT = r"[A-Za-z0-9_.@+~$\-]"
 _NAME = r"[A-Za-z_$][A-Za-z0-9_$]*+"
+_ESCAPED = r"\\_"
+"""An underscore as Markdown's editors write it in prose."""
+_TYPES = r"(?:\[(?:[^\[\]()\n]|\[[^\[\]()\n]{0,60}\]){1,80}+\]|<(?:[^<>()\n]|<[^<>()\n]{0,60}>){1,80}+>)"
+"""What stands behind a generic type: `[string, Item]`, `<string>`."""
 _PATH_START = r"(?<![A-Za-z0-9_.@+~$\-\\/])"
 _EXTENSION = rf"\.(?:{'|'.join(FILE_EXTENSIONS)})"
 _TOKEN = re.compile(
@@ -44,7 +48,11 @@ _TOKEN = re.compile(
     | (?P<js_import>{_BEFORE}import[ \t]+(?:type[ \t]+)?\{{(?P<js_names>[\w$,\s]{{1,300}})\}}
         [ \t]*from[ \t]*['"](?P<js_module>[^'"\n]{{1,300}})['"])
     | (?P<receiver>(?P<func>{_BEFORE}func\ )?\((?:(?:{_NAME}\ )?\*|(?(func)(?:{_NAME}\ )?|(?!)))
-        (?P<member>{_NAME}(?:\[[^\[\]()\n]{{1,60}}\])?\)[ .]{_NAME})(?(func)(?:\([^()\n]{{0,200}}\))?))
+        (?P<member>{_NAME}(?:\[[^\[\]()\n]{{1,60}}\])?\)[ .]{_NAME})(?(func)(?:\([^()\n]{{0,200}}\))?)
+        (?:\.func\d++)*+)
+    | (?P<escaped>{_PATH_START}(?:[A-Za-z0-9_$]++(?:\.|::|\#))*+[A-Za-z0-9_$]*+{_ESCAPED}
+        (?:[A-Za-z0-9_$]|{_ESCAPED}|(?:\.|::|\#)(?=[A-Za-z_$\\]))*+{_AFTER}(?![@+~\-\\/]))
+    | (?P<generic>{_BEFORE}[A-Z][A-Za-z0-9_$]*+(?P<types>{_TYPES})(?:\.{_NAME})++{_AFTER})
     | (?P<path>{_PATH_START}(?:[A-Za-z]:)?[\\/]?(?:{_SEGMENT}++[\\/])++{_SEGMENT}*+)
     | (?P<file>{_PATH_START}[A-Za-z0-9_@$][A-Za-z0-9_@$+.\-]*{_EXTENSION}{_AFTER}(?!\())
     | (?P<chain>{_BEFORE}{_NAME}(?:(?:\.|::|\#){_NAME})++{_AFTER})
@@ -63,8 +71,9 @@ _MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})(?:[ \t]+\
 _PLURAL = re.compile(r"\((?:e?s|ies|e?d|ing|e?r|ly|n)\)")
 _GO_FRAME = re.compile(rf"({_NAME}(?:\.{_NAME})+?)(?:\.func\d+(?:\.\d+)*)*")
 """`server.NewServer` at the end of a package's path, as Go's stack traces have it; without its closures."""
+_CLOSURES = re.compile(r"(?:\.func\d+)+$")
 _SLASHES = re.compile(r"([\\/])")
-_SEPARATORS = re.compile(r"(?:\[[^\[\]]*\])?\)[ .]|\.|::|#|['\u2019]s\s")
+_SEPARATORS = re.compile(rf"{_TYPES}?(?:\)[ .]|\.|::|#)|['\u2019]s\s")
 _POSSESSIVE = re.compile(rf"['\u2019]s[ \t]{_NAME}{_AFTER}(?!\()")
 _HAS_EXTENSION = re.compile(rf"{_EXTENSION}$")
 _WORDS_IN_SPAN = re.compile(rf"({IDENTIFIER})\s+(?={IDENTIFIER})")
@@ -200,6 +209,10 @@ class _Reader:
     def _other(self, token: re.Match[str], place: "_Place") -> Iterator[Mention]:
         kind = token.lastgroup
         if kind == "chain":
+            end = token.start() + len(_CLOSURES.sub("", token.group()))
+            if end < token.end():
+                yield self._mention(token.start(), end, "call", marked=True)
+                return
             called = self._text[token.end() : token.end() + 1] == "("
             if not called and not place.span_rule and self._text[token.end() - 2] in ".:#":
                 return  # an abbreviation ("e.g"), hardly a name of one letter
@@ -207,12 +220,32 @@ class _Reader:
             yield self._mention(*token.span(), rule, marked=called or bool(place.span_rule))
         elif kind == "receiver":
             yield self._mention(*token.span("member"), "receiver", marked=True)
+        elif kind == "generic":
+            yield self._mention(*token.span(), "receiver", marked=True)
+            yield from self._tokens(*token.span("types"), place)
+        elif kind == "escaped":
+            yield from self._escaped(token, place)
         elif kind == "url" and token.group().startswith("file://"):
             yield self._mention(*token.span(), "path", marked=True)
         elif kind in {"py_frame", "js_frame"}:
             yield from self._frame(token, kind.removesuffix("_frame"))
         elif kind in {"import", "js_import"}:
             yield from self._import(token)
+
+    def _escaped(self, token: re.Match[str], place: "_Place") -> Iterator[Mention]:
+        r"""A name whose underscores are escaped (`retry\_count`), read as if they were not."""
+        start, end = token.span()
+        name = token.group().replace("\\_", "_")
+        if _HAS_EXTENSION.search(name):
+            yield Mention(self._field, start, end, "path", name)
+            return
+        label = self._label_at(start)
+        called = self._text[end : end + 1] == "("
+        marked = called or bool(place.span_rule) or label is not None
+        rule = place.span_rule or ("call" if called else "markdown_link" if label else "")
+        rule = rule or ("dotted" if len(name_parts(name)) > 1 else shape_of(name))
+        if rule:
+            yield Mention(self._field, start, end, rule, name, marked, label.target if label else None)
 
     def _word(self, start: int, end: int, place: "_Place") -> Iterator[Mention]:
         whole = self._text

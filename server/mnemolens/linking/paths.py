@@ -88,6 +88,9 @@ def find_files(written: str, lookup: SymbolLookup, root: str = "") -> Found:
         lookup: the code.
         root: absolute path of the worktree's top level, where known: other absolute paths are elsewhere.
     """
+    unescaped = without_escapes(written)
+    if unescaped != written and (found := find_files(unescaped, lookup, root)).files and found.sure:
+        return found
     found = _find(written, lookup, root)
     without_position = _POSITION.sub("", written.strip().strip(_QUOTES))
     return found if found.files or without_position == written else _find(without_position, lookup, root)
@@ -134,6 +137,11 @@ def module_parts(file: str) -> tuple[str, ...]:
     *folders, name = file.split("/")
     stem = name.partition(".")[0]
     return tuple(folders) if stem in _INDEX_NAMES and folders else (*folders, stem)
+
+
+def without_escapes(written: str) -> str:
+    r"""The path without the backslashes that Markdown's editors write before underscores: `my\_file.py`."""
+    return written.replace("\\_", "_")
 
 
 def basename(written: str) -> str:
