@@ -70,7 +70,8 @@ def test_plain_text():
 @pytest.mark.parametrize(
     ("fields", "first", "last"),
     [
-        ({"verdict": "drifted"}, "· drifted", "2 days ago*"),
+        ({"verdict": "drifted"}, "· drifted: the code has changed since", "2 days ago*"),
+        ({"verdict": "ambiguous"}, "· ambiguous: several places match", "2 days ago*"),
         ({"edited": True}, "· fresh, edited since", "2 days ago*"),
         ({"author": None, "recalled": 0}, "· fresh", "*on `charge()` · 2 days ago*"),
         ({"author": None, "recalled": 1}, "· fresh", "*on `charge()` · recalled once · 2 days ago*"),

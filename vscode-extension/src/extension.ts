@@ -65,6 +65,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   register('mnemolens.showHere', async () => memories.showHere());
   register('mnemolens.openMemory', async (argument) => memories.open(argument));
   register('mnemolens.forgetHere', async () => memories.forgetHere());
+  register('mnemolens.undo', async () => undo.takeBack());
   register('mnemolens.due', async () => memories.due());
   register('mnemolens.contradictions', async () => memories.conflicts());
   register('mnemolens.copyContext', async () => memories.copyContext());

@@ -21,6 +21,7 @@ export class Undo implements vscode.Disposable {
   private readonly nextItem = vscode.window.createStatusBarItem('mnemolens.next', vscode.StatusBarAlignment.Left, -1001);
   private readonly registrations: vscode.Disposable[];
   private timer: NodeJS.Timeout | undefined;
+  /** Taken back by the item while that is shown, and by the palette until something else is done. */
   private act: Next['act'] | undefined;
   private next: Next['act'] | undefined;
 
@@ -59,6 +60,15 @@ export class Undo implements vscode.Disposable {
     this.show(`$(check) ${plain(text, 60)}`, DONE_MS);
   }
 
+  /** Takes back what was last done: for the palette, as ten seconds are short for who works without a pointer. */
+  async takeBack(): Promise<void> {
+    if (this.act === undefined) {
+      this.say('Nothing to undo');
+      return;
+    }
+    await this.run(this.act);
+  }
+
   dispose(): void {
     clearTimeout(this.timer);
     for (const disposable of [this.item, this.nextItem, ...this.registrations]) {
@@ -81,7 +91,7 @@ export class Undo implements vscode.Disposable {
   }
 
   private hide(): void {
-    this.act = this.next = undefined;
+    this.next = undefined;
     this.item.hide();
     this.nextItem.hide();
   }
@@ -90,7 +100,8 @@ export class Undo implements vscode.Disposable {
     if (act === undefined) {
       return;
     }
-    this.hide(); // a second click does nothing
+    this.act = undefined; // a second click does nothing
+    this.hide();
     try {
       const done = await act();
       if (done !== undefined) {

@@ -21,6 +21,7 @@ describe('the manifest', () => {
       'mnemolens.search',
       'mnemolens.showHere',
       'mnemolens.showLogs',
+      'mnemolens.undo',
     ]);
     const server: string[] = Object.values(SERVER_COMMANDS);
     assert.deepEqual(contributed.filter((id) => server.includes(id)), []);

@@ -67,6 +67,32 @@ describe('the status bar', () => {
     undo.dispose();
   });
 
+  it('is taken back by the palette too, once, when the item has gone', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const undo = new Undo();
+      let times = 0;
+      undo.offer('Remembered', async () => Promise.resolve(`Taken back ${(times += 1)}`));
+      mock.timers.tick(10_000);
+      assert.deepEqual(shown(), []);
+      await undo.takeBack();
+      assert.deepEqual(shown(), ['$(check) Taken back 1']);
+      await undo.takeBack();
+      assert.deepEqual(shown(), ['$(check) Nothing to undo']);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it('does not take back what came before something that can not be undone', async () => {
+    const undo = new Undo();
+    undo.offer('Remembered', async () => Promise.resolve('Taken back'));
+    undo.say('Still true');
+    await undo.takeBack();
+    assert.deepEqual(shown(), ['$(check) Nothing to undo']);
+    undo.dispose();
+  });
+
   it('tells what went wrong', async () => {
     const undo = new Undo();
     undo.offer('Forgot', async () => Promise.reject(new Error('id: no memory has the id a')));

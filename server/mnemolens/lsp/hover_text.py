@@ -20,6 +20,13 @@ MAX_RELATIONS = 2
 
 _BREAK = "  \n"  # two spaces: a line break in every Markdown
 
+_WORDS = {
+    "moved": "moved here? confirm",
+    "drifted": "drifted: the code has changed since",
+    "ambiguous": "ambiguous: several places match",
+}
+"""What a verdict means, for whoever meets it the first time; the others say it by themselves."""
+
 
 def markdown_hover(view: HoverView, root: str | None, now: datetime) -> str:
     """The hover in Markdown.
@@ -82,11 +89,9 @@ def _title(item: HoverItem) -> str:
 
 
 def _verdict(item: HoverItem, show: Callable[[str], str]) -> str:
-    words: str = item.verdict
+    words = _WORDS.get(item.verdict, item.verdict)
     if item.verdict == "fresh" and item.edited:
         words = "fresh, edited since"
-    elif item.verdict == "moved":
-        words = "moved here? confirm"
     origin = [] if item.from_branch is None else [origin_words(item.from_branch)]
     about = [*origin, *(relation.words for relation in item.relations[:MAX_RELATIONS])]
     return " · ".join((words, *map(show, about)))
