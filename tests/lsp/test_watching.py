@@ -115,6 +115,21 @@ async def test_files_are_followed(editors, repository, watching):
     await editor.until(lost)
 
 
+async def test_a_folder_that_goes_and_comes_back_is_read_anew(neovim, tmp_path):
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    (folder / "pay.py").write_text("def charge(): pass\n")
+    await neovim.start(folder, capabilities=without_watching)
+    await neovim.indexed(files=1)
+    await asyncio.sleep(0.5)  # until the watch stands
+    shutil.rmtree(folder)
+    await neovim.indexed(files=0)
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "shop.py").write_text("def first(): pass\ndef second(): pass\n")
+    await neovim.indexed(files=1)
+    assert await symbols(neovim) == 2
+
+
 async def test_renamed_in_the_editor(vscode, repository):
     def can_rename(caps):
         caps.workspace.file_operations = types.FileOperationClientCapabilities(did_rename=True)
