@@ -140,6 +140,33 @@ async def test_a_store_that_can_not_be_read_is_told_and_holds_nobody(wire, slow_
     assert "no folder is open" in wire.answers[1]["error"]["message"]
 
 
+async def test_a_store_that_is_set_while_its_folder_opens_is_the_one_that_is_read(wire, slow_store, tmp_path):
+    root, first, second = make_repository(tmp_path / "one"), tmp_path / "first", tmp_path / "second"
+
+    def answer(number, store):
+        asked = wire.asked("workspace/configuration")[number]["id"]
+        settings = {"store": {"path": str(store)}}
+        wire.server.protocol.handle_message({"jsonrpc": "2.0", "id": asked, "result": [settings]})
+
+    slow_store.set()
+    wire.initialize(root)
+    wire.notify("initialized", {})
+    wire.notify("workspace/didChangeConfiguration", {"settings": None})
+    await wire.until(lambda: len(wire.asked("workspace/configuration")) == 2)
+    slow_store.clear()
+    answer(0, first)
+    await wire.until(lambda: not list(wire.server.folders))  # it is opened anew, with the first
+    answer(1, second)
+    wire.command(1, CAPTURE, content="The bank counts a retry twice.", root=str(root))
+    await asyncio.sleep(0.05)
+    assert 1 not in wire.answers
+    slow_store.set()
+    await wire.until(lambda: 1 in wire.answers)
+    assert list(second.glob("**/*.jsonl"))
+    assert not first.exists()
+    assert not (root / ".git" / "mnemolens").exists()
+
+
 async def test_a_text_that_is_opened_first_is_shown_to_its_folder(wire, slow_store, tmp_path):
     root = make_repository(tmp_path / "one")
     path = root / "shop.py"
@@ -151,6 +178,33 @@ async def test_a_text_that_is_opened_first_is_shown_to_its_folder(wire, slow_sto
     slow_store.set()
     await wire.until(lambda: 1 in wire.answers)
     assert wire.answers[1]["result"]["links"][0]["target"]["qualname"] == "sell"
+
+
+async def test_the_end_does_not_wait_for_memories_to_be_read(wire, slow_store, tmp_path):
+    root = make_repository(tmp_path / "one")
+    wire.initialize(root)
+    wire.notify("initialized", {})
+    wire.command(1, LIST, root=str(root))
+    wire.notify("textDocument/didClose", {"textDocument": {"uri": uri(root / "shop.py")}})
+    wire.request(2, "shutdown")
+    await wire.until(lambda: len(wire.answers) == 3)
+    assert wire.answers[2]["result"] is None
+    assert "shutting down" in wire.answers[1]["error"]["message"]
+    assert not slow_store.is_set()
+
+
+async def test_the_end_waits_for_what_is_to_be_stored(wire, slow_store, tmp_path):
+    root = make_repository(tmp_path / "one")
+    wire.initialize(root)
+    wire.notify("initialized", {})
+    wire.command(1, CAPTURE, content="The bank counts a retry twice.", root=str(root))
+    wire.request(2, "shutdown")
+    await asyncio.sleep(0.05)
+    assert list(wire.answers) == [0]
+    slow_store.set()
+    await wire.until(lambda: len(wire.answers) == 3)
+    assert wire.answers[1]["result"]["memory"]["content"] == "The bank counts a retry twice."
+    assert wire.answers[2]["result"] is None
 
 
 def test_what_was_said_before_the_client_hung_up_is_done(tmp_path):

@@ -206,10 +206,14 @@ async def test_tcp(repository):
         await writer.wait_closed()
 
 
-async def test_a_client_over_tcp_that_is_gone_without_a_word_ends_the_server(repository):
+@pytest.mark.parametrize("where", ["between messages", "in a message"])
+async def test_a_client_over_tcp_that_is_gone_without_a_word_ends_the_server(repository, where):
     process, reader, writer = await over_tcp()
     writer.write(initialize(repository))
     await asyncio.wait_for(read(reader), 60)
+    if where == "in a message":
+        writer.write(capture("half of this comes")[:-20])
+        await writer.drain()
     at_once = struct.pack("ii", 1, 0)
     writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
     writer.transport.abort()

@@ -29,6 +29,8 @@ def register(server: MnemolensServer) -> None:
 def _register(server: MnemolensServer, command: Command) -> None:
     if command.patient:
         server.patient.add(command.id)
+    if command.reads:
+        server.protocol.reading.add(command.id)
     # Two forms, because pygls runs a plain function before it reads the next message.
     if asyncio.iscoroutinefunction(command.run):
 
