@@ -117,7 +117,7 @@ check() {
   fi
 }
 
-in_workbench "VS Code: a first day" 360 first "folder=$E2E_FOLDER"
+in_workbench "VS Code: a first day" 600 first "folder=$E2E_FOLDER"
 # Overnight, while no editor runs: a command leaves a reminder, and git brings a renamed method.
 overnight() {
   cd "$E2E_FOLDER"
@@ -131,20 +131,20 @@ JSON
   cd "$clone"
 }
 check "overnight a command leaves a reminder, and git brings a renamed method" overnight
-in_workbench "VS Code: the next day" 120 again "folder=$E2E_FOLDER"
-in_workbench "VS Code: a linked worktree" 120 worktree "folder=$home/projects/shop-hotfix"
-in_workbench "VS Code: two folders" 120 folders "workspace=$home/projects/both.code-workspace"
-in_workbench "VS Code: what a project says already" 180 notes "folder=$E2E_NOTED"
-in_workbench "VS Code: a fresh clone of it" 90 reclone "folder=$home/projects/again/ledger"
+in_workbench "VS Code: the next day" 300 again "folder=$E2E_FOLDER"
+in_workbench "VS Code: a linked worktree" 240 worktree "folder=$home/projects/shop-hotfix"
+in_workbench "VS Code: two folders" 240 folders "workspace=$home/projects/both.code-workspace"
+in_workbench "VS Code: what a project says already" 400 notes "folder=$E2E_NOTED"
+in_workbench "VS Code: a fresh clone of it" 240 reclone "folder=$home/projects/again/ledger"
 [ -n "${E2E_ONLY:-}" ] || E2E_PYTHON=$home/venv/bin/python E2E_RESULTS=$results \
-  phase "Neovim" 60 nvim --headless -u NONE -i NONE -n -c "luafile $here/nvim/check.lua"
+  phase "Neovim" 180 nvim --headless -u NONE -i NONE -n -c "luafile $here/nvim/check.lua"
 
 # A user's own installation: first with a setting that leads nowhere, then with none.
 rm "$home/data/Machine/settings.json"
 "$node24" "$here/profile.mjs" "$home/data" "$(command -v "${PYTHON:-python3}")" --test
-in_workbench "VS Code: a wrong interpreter" 90 wrong "folder=$E2E_FOLDER"
+in_workbench "VS Code: a wrong interpreter" 240 wrong "folder=$E2E_FOLDER"
 echo '{}' > "$home/data/Machine/settings.json"
-in_workbench "VS Code: no server yet" 240 install "folder=$E2E_FOLDER"
+in_workbench "VS Code: no server yet" 600 install "folder=$E2E_FOLDER"
 
 if [ -z "${E2E_ONLY:-}" ]; then
 echo "# make run"
@@ -164,7 +164,7 @@ printf '%s\n' "\$*" >> "$home/code-calls.txt"
 SH
 chmod +x "$home/bin/code"
 editor_on_path() {
-  PATH=$home/bin:$PATH timeout 60 "$here/run.sh" --built "$E2E_FOLDER" || return 1
+  PATH=$home/bin:$PATH timeout 180 "$here/run.sh" --built "$E2E_FOLDER" || return 1
   cat "$home/code-calls.txt" "$home/run/code/data/User/settings.json"
   [ "$(wc -l < "$home/code-calls.txt")" -eq 2 ] || return 1
   while read -r call; do
@@ -177,14 +177,19 @@ editor_on_path() {
 check "with an editor on PATH, that one is opened, with a profile of its own" editor_on_path
 RUN_EDITOR=npm MNEMOLENS_E2E_CACHE=$cache PORT=$((port + 1)) "$here/run.sh" --built > "$home/run.txt" 2>&1 < /dev/null &
 run_pid=$!
-for _ in $(seq 1 300); do
+for _ in $(seq 1 900); do
   grep -q 'Ctrl-C stops it' "$home/run.txt" && break
   kill -0 "$run_pid" 2> /dev/null || break
   sleep 0.2
 done
-phase "make run without an editor" 120 "$node24" "$here/driver/editor.mjs" sample "$(grep -o 'http://127[^ ]*' "$home/run.txt" || cat "$home/run.txt")"
+phase "make run without an editor" 300 "$node24" "$here/driver/editor.mjs" sample "$(grep -o 'http://127[^ ]*' "$home/run.txt" || cat "$home/run.txt")"
 stops_when_told() {
-  kill "$run_pid" && sleep 3 && ! kill -0 "$run_pid" 2> /dev/null && grep -q Stopped "$home/run.txt"
+  kill "$run_pid" || return 1
+  for _ in $(seq 1 150); do
+    kill -0 "$run_pid" 2> /dev/null || break
+    sleep 0.2
+  done
+  ! kill -0 "$run_pid" 2> /dev/null && grep -q Stopped "$home/run.txt"
 }
 check "make run stops when told to" stops_when_told
 run_pid=

@@ -58,7 +58,7 @@ start_workbench() {
       stop_workbench
       return 3
     fi
-    if [ $tries -gt 200 ] || ! kill -0 "$workbench_pid" 2> /dev/null; then
+    if [ $tries -gt 600 ] || ! kill -0 "$workbench_pid" 2> /dev/null; then
       echo "The workbench did not start. The last lines of $workbench_log:" >&2
       tail -n 20 "$workbench_log" >&2
       return 1

@@ -60,7 +60,7 @@ export class Installer {
     const yes = 'Install';
     const no = 'Not Now';
     const answer = await vscode.window.showInformationMessage(
-      `Mnemolens needs its language server (about ${DOWNLOAD_MB} MB from PyPI).`,
+      `Mnemolens needs its language server: about ${DOWNLOAD_MB} MB from PyPI, into a folder of the extension's own.`,
       yes,
       no,
     );

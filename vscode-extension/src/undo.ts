@@ -7,7 +7,7 @@ import { tellError } from './messages';
 const UNDO_COMMAND = 'mnemolens.internal.undo';
 const NEXT_COMMAND = 'mnemolens.internal.next';
 const OFFER_MS = 10_000;
-const DONE_MS = 3000;
+const DONE_MS = 5000;
 
 /** Something that may be done next; `act` answers what to say then, undefined for nothing. */
 export interface Next {

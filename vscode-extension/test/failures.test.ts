@@ -49,6 +49,13 @@ describe('explainCrashes', () => {
     const message = explainCrashes({ ...base, exitCode: 7, stderr: 'one\nFatal: two\n\n' });
     assert.match(message, /keeps ending with exit code 7: Fatal: two\./u);
   });
+
+  it('takes no line of the log for its last words', () => {
+    const stderr = '2026-12-01 05:32:22,501 INFO mnemolens.lsp.indexing: 8 files read\n';
+    const message = explainCrashes({ ...base, exitCode: null, stderr });
+    assert.equal(message, 'The language server keeps ending. The log may say why.');
+    assert.match(explainCrashes({ ...base, stderr: `Fatal: two\n${stderr}` }), /: Fatal: two\./u);
+  });
 });
 
 describe('Tail', () => {

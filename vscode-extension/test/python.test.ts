@@ -43,6 +43,15 @@ describe('findPython', () => {
     assert.equal(found.interpreter.program, 'python3.12');
   });
 
+  it('takes one that is newer than all packages only where no other fits', async () => {
+    const both = await findPython(machine({ python3: '3.15', 'python3.13': '3.13' }), false);
+    assert.equal(both.kind, 'found');
+    assert.equal(both.interpreter.program, 'python3.13');
+    const alone = await findPython(machine({ python3: '3.9', python: '3.15' }), false);
+    assert.equal(alone.kind, 'found');
+    assert.equal(alone.interpreter.program, 'python');
+  });
+
   it('asks the launcher on Windows', async () => {
     const found = await findPython(machine({ 'py -3.11': '3.11' }), true);
     assert.equal(found.kind, 'found');

@@ -44,6 +44,34 @@ const copies = () => {
   return readdirSync(place, { recursive: true }).filter((name) => name.endsWith('.jsonl')).map((name) => readFileSync(join(place, name), 'utf8')).join('');
 };
 
+/** The language servers of this run, by their process ids. */
+const servers = () => {
+  const command = [join(home, 'venv', 'bin', 'python'), '-m', 'mnemolens', 'serve'];
+  if (!existsSync('/proc/self/cmdline')) {
+    const lines = execFileSync('ps', ['-axo', 'pid=,command='], { encoding: 'utf8' }).split('\n');
+    return lines.filter((line) => line.includes(command.join(' '))).map((line) => Number.parseInt(line, 10));
+  }
+  const runs = (pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`${command.join('\0')}\0`);
+    } catch {
+      return false;  // it has ended meanwhile
+    }
+  };
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && runs(name)).map(Number);
+};
+
+/** Ends the server as a crash would, and waits until the next one answers. */
+async function crash(editor) {
+  const [old] = servers();
+  process.kill(old, 'SIGKILL');
+  await workbench.until(() => servers().some((pid) => pid !== old), 'another server');
+  await workbench.hover(editor, 'def charge(', 'charge', 'one key for all attempts');
+}
+
+/** The status item's picture while the server runs and has read everything. */
+const ready = () => workbench.statusBar.locator('.statusbar-item', { hasText: 'Mnemolens' }).locator('.codicon-note');
+
 /** Runs the capture command where the caret is, and types one text; returns what the prompt said. */
 async function capture(text, target) {
   const prompt = await workbench.until(async () => {
@@ -57,6 +85,12 @@ async function capture(text, target) {
   return prompt;
 }
 
+/** Takes the last change back: in the status bar, or, where a slow machine let its ten seconds pass, by the palette. */
+async function undo() {
+  const item = workbench.statusBar.getByText('Undo').first();
+  await item.click({ timeout: 5000 }).catch(() => workbench.command('Mnemolens: Undo the Last Change'));
+}
+
 /** Nothing may interrupt the user: no dialog, no toast, for as long as one would take to appear. */
 async function nothingInterrupts(milliseconds = 1500) {
   await page.waitForTimeout(milliseconds);
@@ -64,6 +98,14 @@ async function nothingInterrupts(milliseconds = 1500) {
   const toasts = (await workbench.toasts.allInnerTexts()).filter((text) => !text.includes('Mnemolens, due:'));
   const dialogs = await workbench.dialogs.allInnerTexts();
   assert.deepEqual({ toasts, dialogs }, { toasts: [], dialogs: [] });
+}
+
+/** Opens the folder and trusts it. The extension says whether that is needed, however late the banner comes. */
+async function opened() {
+  await workbench.open(url);
+  const restricted = workbench.statusBar.getByText('Mnemolens: restricted');
+  await restricted.or(ready()).first().waitFor({ timeout: 120000 });
+  if (await restricted.isVisible()) await workbench.trust();
 }
 
 async function first() {
@@ -194,12 +236,11 @@ async function first() {
     writeOnDisk('shop/payments.py', original.replace('token_hex(16)', 'token_hex(20)'));
     await workbench.openFile('shop/payments.py', 36, 1);
     await workbench.rectangle(code, 'token_hex(20)', '20');
-    await page.waitForTimeout(3000);
-    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
-    const { text } = await workbench.hover(code, 'def charge(', 'charge', 'one key for all attempts');
+    const { text } = await workbench.hover(code, 'def charge(', 'charge', 'edited since');  // once it is judged
     await steps.shot('edited-since');
     assert.match(text, /fresh/);
-    assert.match(text, /edited since/);
+    assert.match(text, /one key for all attempts/);
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
     return JSON.stringify(text);
   });
 
@@ -270,7 +311,7 @@ async function first() {
   });
 
   await step('Undo in the status bar takes the last capture back, its text stays as a draft', async () => {
-    await workbench.statusBar.getByText('Undo').first().click();
+    await undo();
     const code = workbench.editor('/shop/payments.py');
     await workbench.lensesAre(code, { 'def charge(': '1 memory' });
     await nothingInterrupts();
@@ -285,13 +326,11 @@ async function first() {
 
   await step('a click on the lens of two memories leads to both', async () => {
     await workbench.clickLens(workbench.editor('/shop/payments.py'), '2 memories');
-    await page.waitForTimeout(2000);
+    const rows = workbench.quick.locator('.monaco-list-row');
+    await workbench.until(async () => (await rows.filter({ hasText: 'in shop/payments.py' }).count()) === 2, 'two memories to choose from');
     await steps.shot('lens-of-two');
-    const offered = await workbench.quick.locator('.monaco-list-row').allInnerTexts();
-    const tabs = await page.locator('.tab[data-resource-name$=".md"]').count();
-    assert.ok(offered.length === 2 || tabs === 2, `${offered.length} to choose from, ${tabs} documents open`);
+    assert.equal(await page.locator('.tab[data-resource-name$=".md"]').count(), 0);
     await workbench.dismiss();
-    while ((await workbench.activeTab()).endsWith('.md')) await workbench.closeEditor();
   });
 
   await step('Forget by palette asks which of the two', async () => {
@@ -311,7 +350,7 @@ async function first() {
     await locator.locator('a', { hasText: 'Forget' }).first().click();
     await workbench.lensesAre(code, {});
     await steps.shot('forgotten');
-    await workbench.statusBar.getByText('Undo').first().click();
+    await undo();
     await workbench.lensesAre(code, { 'def charge(': '1 memory' });
     await nothingInterrupts();
   });
@@ -337,8 +376,8 @@ async function first() {
     const open = workbench.statusBar.getByText('Open the earlier one');
     await open.waitFor();
     await steps.shot('similar');
-    await nothingInterrupts(300);
     await open.click();
+    await nothingInterrupts(300);
     await workbench.rectangle(workbench.editor('.md'), 'customers see two prices', 'two');
     await workbench.closeEditor();
   });
@@ -354,10 +393,9 @@ async function first() {
   });
 
   await step('the palette holds what a user can do, and no server command', async () => {
-    const titles = await workbench.paletteTitles('Mnemolens');
-    const ours = titles.filter((title) => title.includes('Mnemolens'));
     const { contributes } = JSON.parse(readFileSync(new URL('../../../vscode-extension/package.json', import.meta.url), 'utf8'));
     const wanted = contributes.commands.map(({ category, title }) => `${category}: ${title}`);
+    const ours = await workbench.paletteTitles('Mnemolens', wanted.length);
     assert.deepEqual(ours.toSorted(), wanted.toSorted());
     return JSON.stringify(ours);
   });
@@ -429,16 +467,38 @@ async function again() {
     const shown = await workbench.openFile('web/src/checkoutPage.ts', 11, 1);
     await workbench.hover(shown, 'formatCents(cartTotal', 'cartTotal', 'customers see two prices');
   });
+  await step('a server that crashes is started again, without a word', async () => {
+    const code = await workbench.openFile('shop/payments.py', 36, 10);
+    await ready().waitFor();
+    await crash(code);
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
+    await nothingInterrupts();
+  });
+  await step('one that crashes again and again is reported once, and Restart starts it', async () => {
+    const code = workbench.editor('/shop/payments.py');
+    await crash(code);
+    await crash(code);
+    process.kill(servers()[0], 'SIGKILL');
+    const toast = workbench.toasts.filter({ hasText: 'keeps ending' });
+    await toast.first().waitFor();
+    await workbench.statusBar.getByText('Mnemolens: no server').waitFor();
+    await steps.shot('keeps-ending');
+    assert.equal(await toast.count(), 1);
+    const said = plain(await toast.first().innerText());
+    await toast.first().getByRole('button', { name: 'Restart' }).click();
+    await workbench.hover(code, 'def charge(', 'charge', 'one key for all attempts');
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
+    return JSON.stringify(said);
+  });
 }
 
 async function worktree() {
   await step('a linked worktree of the same repository', async () => {
-    await workbench.open(url);
-    if (await workbench.opensRestricted(5000)) await workbench.trust();
+    await opened();
   });
   await step('shows the same memories', async () => {
     const code = await workbench.openFile('shop/payments.py', 36, 10);
-    await workbench.lensesAre(code, { 'def charge(': '1 memory' }, 30000);
+    await workbench.lensesAre(code, { 'def charge(': '1 memory' });
     await workbench.clickLens(code, '1 memory');
   });
   await step('and opens a memory, whose file lies outside the folder, without a question', async () => {
@@ -453,8 +513,7 @@ async function worktree() {
 
 async function folders() {
   await step('two folders in one window', async () => {
-    await workbench.open(url);
-    if (await workbench.opensRestricted(5000)) await workbench.trust();
+    await opened();
     const code = await workbench.openFile('shop/payments.py', 36, 10);
     await workbench.lensesAre(code, { 'def charge(': '1 memory' }, 30000);
   });
@@ -504,8 +563,7 @@ async function searchToRemove(text) {
 
 async function notes() {
   await step('a project with comments and an agent file opens', async () => {
-    await workbench.open(url);
-    if (await workbench.opensRestricted(8000)) await workbench.trust();
+    await opened();
     const ledger = await workbench.openFile('ledger.py', 5, 5);
     await workbench.statusBar.getByText('Mnemolens', { exact: true }).waitFor();  // the server has started
     await nothingInterrupts();
@@ -551,8 +609,8 @@ async function notes() {
     await (await menuRow('Try it on ledger.py')).click();
     await notesShown(2);
     await importTicked();
-    await workbench.lensesAre(ledger, { 'def book(': '2 memories', 'def balance(': '1 memory' });
     await workbench.statusBar.getByText('Imported 2 notes').waitFor();
+    await workbench.lensesAre(ledger, { 'def book(': '2 memories', 'def balance(': '1 memory' });
     await steps.shot('tried');
     const { text } = await workbench.hover(ledger, 'def balance(', 'balance', 'adds everything up anew');
     await steps.shot('tried-hover');
@@ -577,9 +635,9 @@ async function notes() {
   });
 
   await step('and Undo takes that import back, as one', async () => {
-    await workbench.statusBar.getByText('Undo').first().click();
-    await workbench.lensesAre(workbench.editor('/report.py'), {});
+    await undo();
     await workbench.statusBar.getByText('Import undone').waitFor();
+    await workbench.lensesAre(workbench.editor('/report.py'), {});
     await steps.shot('import-undone');
     const ledger = await workbench.openFile('ledger.py', 5, 5);
     await workbench.lensesAre(ledger, { 'def book(': '2 memories', 'def balance(': '1 memory' });
@@ -623,8 +681,8 @@ async function notes() {
     await searchToRemove('tax office');
     await workbench.quick.locator('.monaco-list-row', { hasText: 'key is' }).first().click();
     await workbench.dialogs.getByRole('button', { name: 'Remove for Good' }).click();
-    await workbench.lensesAre(workbench.editor('/report.py'), {});
     await workbench.statusBar.getByText('Removed for good').waitFor();
+    await workbench.lensesAre(workbench.editor('/report.py'), {});
     await steps.shot('purged');
     assert.ok(!journal(noted).includes(TOKEN) && !copies().includes(TOKEN));
   });
@@ -632,8 +690,7 @@ async function notes() {
 
 async function reclone() {
   await step('a fresh clone has no memories', async () => {
-    await workbench.open(url);
-    if (await workbench.opensRestricted(8000)) await workbench.trust();
+    await opened();
     const ledger = await workbench.openFile('ledger.py', 5, 5);
     await nothingInterrupts(3000);
     assert.deepEqual(await workbench.lenses(ledger), []);
@@ -665,7 +722,7 @@ async function wrong() {
   await step('an interpreter without mnemolens is named in one message, with what to do', async () => {
     await workbench.open(url);
     const toast = workbench.toasts.filter({ hasText: 'Mnemolens' }).first();
-    await toast.waitFor({ timeout: 30000 });
+    await toast.waitFor({ timeout: 60000 });
     await page.waitForTimeout(4000);  // a crash loop would say more
     await steps.shot('wrong-interpreter');
     assert.equal(await workbench.toasts.count(), 1);
@@ -681,7 +738,7 @@ async function install() {
   await step('without a server the extension asks before it installs one', async () => {
     await workbench.open(url);
     const toast = workbench.toasts.filter({ hasText: 'Mnemolens' }).first();
-    await toast.waitFor({ timeout: 30000 });
+    await toast.waitFor({ timeout: 60000 });
     await steps.shot('install-question');
     const said = plain(await toast.innerText());
     await toast.getByRole('button', { name: 'Install', exact: true }).click();
@@ -690,7 +747,7 @@ async function install() {
     return JSON.stringify(said);
   });
   await step('and the memories are there once it is installed', async () => {
-    await workbench.statusBar.getByText('Mnemolens', { exact: true }).waitFor({ timeout: 150000 });
+    await workbench.statusBar.getByText('Mnemolens', { exact: true }).waitFor({ timeout: 400000 });
     const code = await workbench.openFile('shop/payments.py', 36, 10);
     await workbench.lensesAre(code, { 'def charge(': '1 memory', 'def refund(': '1 memory' }, 30000);
     await workbench.hover(code, 'def charge(', 'charge', 'one key for all attempts');

@@ -11,7 +11,7 @@ const FLAGS = [
   '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps',
 ];
 /** Milliseconds that anything may take: a machine that does much else is slow. */
-const PATIENCE = 30000;
+const PATIENCE = 60000;
 const LOCAL_PROTOCOLS = new Set(['data:', 'blob:', 'vscode-remote:', 'vscode-file:', 'about:']);
 
 /** The DOM holds no-break spaces where the text has spaces. */
@@ -269,16 +269,19 @@ export class Workbench {
     return this.page.evaluate(() => navigator.clipboard.readText());
   }
 
-  /** The titles that the palette offers for a text. */
-  async paletteTitles(text) {
+  /** The titles that the palette offers for a text, those that hold it: once there are `least` of them. */
+  async paletteTitles(text, least) {
     await this.dismiss();
     await this.page.keyboard.press('F1');
     await this.quick.locator('input').first().waitFor();
     await this.page.keyboard.insertText(text);
-    await this.page.waitForTimeout(800);
-    const titles = await this.quick.locator('.monaco-list-row .label-name').allInnerTexts();
+    let titles = [];
+    await this.until(async () => {
+      titles = (await this.quick.locator('.monaco-list-row .label-name').allInnerTexts()).map(plain).filter((title) => title.includes(text));
+      return titles.length >= least;
+    }, () => `${least} commands in the palette; seen ${JSON.stringify(titles)}`);
     await this.page.keyboard.press('Escape');
-    return titles.map(plain);
+    return titles;
   }
 
   /** What an open input box or quick pick says: title, prompt, rows, with its layout as lines. */

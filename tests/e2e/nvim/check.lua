@@ -25,14 +25,14 @@ end
 
 local function wait_for(what, question)
   local answer
-  assert(vim.wait(10000, function() answer = question(); return answer end, 20), "waited 10 s in vain for " .. what)
+  assert(vim.wait(30000, function() answer = question(); return answer end, 20), "waited 30 s in vain for " .. what)
   return answer
 end
 
 local id, client, buffer, document
 
 local function request(method, parameters)
-  local answer, problem = client.request_sync(method, parameters, 10000, buffer)
+  local answer, problem = client.request_sync(method, parameters, 30000, buffer)
   assert(answer, problem)
   assert(not answer.err, vim.inspect(answer.err))
   return answer.result

@@ -56,9 +56,13 @@ function exitCode(end: ServerEnd): string {
   return end.exitCode === undefined || end.exitCode === null ? '' : ` with exit code ${end.exitCode}`;
 }
 
+/** A line of the server's log that says what it does, not what went wrong. */
+const CHATTER = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ (?:DEBUG|INFO) /u;
+
 function lastWords(stderr: string): string {
   const line = stderr
     .split(/\r\n|\r|\n/u)
+    .filter((text) => !CHATTER.test(text))
     .map((text) => plain(text, 160))
     .filter((text) => text !== '')
     .at(-1);

@@ -236,7 +236,7 @@ export function explainStep(program: string, result: RunResult): string {
   if (/No space left on device|ENOSPC|not enough space/iu.test(output)) {
     return 'The disk is full: free some space, then try again.';
   }
-  const offline = /NewConnectionError|Name or service not known|Temporary failure in name|dns error|Failed to fetch|ProxyError|SSLError|ConnectTimeout/iu;
+  const offline = /NewConnectionError|Name or service not known|Temporary failure in name|dns error|Failed to fetch|ProxyError|SSLError|ConnectTimeout|ReadTimeout|Failed to establish a new connection/iu;
   if (offline.test(output)) {
     return (
       'The package index can\'t be reached: check the network, or the index and proxy in your pip or uv ' +

@@ -171,7 +171,7 @@ export function memoryDetail(memory: Memory, place: Place | undefined, besides?:
 export function purgeQuestion(memory: Pick<Memory, 'title' | 'content'>): { message: string; detail: string } {
   return {
     message: `Remove “${memoryTitle(memory)}” for good?`,
-    detail: 'Its text is taken out of the journal and out of all daily copies. This can not be undone; Forget can.',
+    detail: 'Its text is taken out of the journal and out of all daily copies. This cannot be undone; Forget can.',
   };
 }
 

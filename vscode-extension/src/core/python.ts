@@ -22,6 +22,8 @@ export interface Version {
 
 /** The wheel's own `requires-python`. */
 export const OLDEST: Version = { major: 3, minor: 11 };
+/** The first for which not all packages have wheels yet: taken only where no older one fits. */
+export const TOO_NEW: Version = { major: 3, minor: 15 };
 
 export interface Interpreter {
   program: string;
@@ -60,9 +62,10 @@ export type PythonSearch =
   | { kind: 'tooOld'; newest: Interpreter }
   | { kind: 'missing' };
 
-/** The first candidate that is new enough; else the newest that is too old; else nothing. */
+/** The first candidate that fits, one that all packages have wheels for first; else the newest too old; else nothing. */
 export async function findPython(run: Run, windows: boolean): Promise<PythonSearch> {
   let newest: Interpreter | undefined;
+  let untried: Interpreter | undefined;
   for (const candidate of pythonCandidates(windows)) {
     const result = await run(candidate.program, [...candidate.args, ...PRINT_VERSION]);
     const version = result.code === 0 ? parseVersion(result.stdout) : undefined;
@@ -70,12 +73,19 @@ export async function findPython(run: Run, windows: boolean): Promise<PythonSear
       continue;
     }
     const interpreter = { ...candidate, version };
+    if (isAtLeast(version, TOO_NEW)) {
+      untried ??= interpreter;
+      continue;
+    }
     if (isAtLeast(version, OLDEST)) {
       return { kind: 'found', interpreter };
     }
     if (newest === undefined || !isAtLeast(newest.version, version)) {
       newest = interpreter;
     }
+  }
+  if (untried !== undefined) {
+    return { kind: 'found', interpreter: untried };
   }
   return newest === undefined ? { kind: 'missing' } : { kind: 'tooOld', newest };
 }
