@@ -14,11 +14,14 @@ from mnemolens.lsp import own_watch
 
 @contextlib.asynccontextmanager
 async def watching(root):
-    """Tells of a path until it was told to have changed."""
+    """Tells of a path until it was told to have changed; it begins once that is promised."""
     told = asyncio.Queue()
+    stands = asyncio.Event()
 
     async def listen():
         async for paths in own_watch.changes_below(root):
+            assert stands.is_set() or paths == []
+            stands.set()
             for path in paths:
                 told.put_nowait(path)
 
@@ -27,7 +30,7 @@ async def watching(root):
             pass
 
     task = asyncio.ensure_future(listen())
-    await asyncio.sleep(0.5)  # until the watch stands
+    await asyncio.wait_for(stands.wait(), 30)
     try:
         yield lambda path: asyncio.wait_for(tells(path), 30)
     finally:
@@ -165,6 +168,6 @@ async def test_a_watch_that_can_not_be_had_is_tried_for_again(tmp_path, monkeypa
 
     monkeypatch.setattr(own_watch, "awatch", awatch)
     async with watching(tmp_path) as told:
-        (tmp_path / "pay.py").write_text("one")
-        await told(tmp_path / "pay.py")
+        await told(tmp_path)  # all that changed meanwhile
+        await changes_are_told(tmp_path / "pay.py", told)
     assert "can't be watched" in caplog.text

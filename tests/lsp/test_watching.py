@@ -72,7 +72,6 @@ async def test_files_are_followed(editors, repository, watching):
     await editor.indexed(files=2)
     if not by_client:
         assert not any("files" in name for name in editor.client.registrations)
-        await asyncio.sleep(0.5)  # until the watch stands
     editor.open(repository / "shop.py")
     memory = (await editor.capture("a note", repository / "billing.py", 3, 5))["memory"]
     before = await symbols(editor)
@@ -177,7 +176,6 @@ async def test_a_client_that_cannot_watch_misses_nothing(editors, repository):
     editor = editors("visual-studio-code")
     await editor.start(repository, capabilities=without_registration)
     await editor.indexed(files=5)
-    await asyncio.sleep(0.5)  # until the watch stands
     notes = {
         path: (await editor.capture(f"note {number}", repository / path, 0, 5))["memory"]["id"]
         for number, path in enumerate(("Case.py", "pkg/in/deep.py", "stay.py"))

@@ -64,6 +64,7 @@ class MnemolensServer(LanguageServer):
         copied: the day on which a workspace's daily copy was last begun.
         diagnostics: the hints that the client has.
         watches: the file watching task of each folder.
+        watch_stands: of each folder that we watch ourselves, set once what changes is told.
         parent: tells whether the client's process is gone.
         started: the client is initialized and its settings are known; folders are indexed from then on.
         closing: nothing is sent any more.
@@ -92,6 +93,7 @@ class MnemolensServer(LanguageServer):
         self.offers: dict[Workspace, Copy] = {}
         self.copied: dict[Workspace, date] = {}
         self.watches: dict[Path, asyncio.Task[None]] = {}
+        self.watch_stands: dict[Path, asyncio.Event] = {}
         self.file_events: FileEvents
         self.diagnostics: Diagnostics
         self.parent = ParentWatch(None)

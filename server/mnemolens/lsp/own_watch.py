@@ -49,7 +49,11 @@ _GONE_SECONDS = 1.0
 
 
 async def changes_below(root: Path) -> AsyncGenerator[list[Path]]:
-    """The paths that changed, each time that some did; of new folders just the folder."""
+    """The paths that changed, each time that some did; of new folders just the folder.
+
+    The first is an empty list: what changes from then on is told, or, where no watch can be had, its folder
+    once there is one.
+    """
     watched = frozenset[Path]()
     untold = frozenset[Path]()  # made anew: what came into them before they were watched was not told
     watch: _Watch | None = None
@@ -65,9 +69,9 @@ async def changes_below(root: Path) -> AsyncGenerator[list[Path]]:
             if below != watched or untold or watch is None:
                 before, watch = watch, _Watch(root, below)
                 late = await _handed_over(before)
-                if watched:
-                    # What stood there already was not seen being made; all of it where none was watched.
-                    yield [*late, *sorted(below if before is None else (below - watched) | (untold & below))]
+                # What stood there already was not seen being made; all of it where none was watched.
+                unseen = below if before is None else (below - watched) | (untold & below)
+                yield [*late, *sorted(unseen)] if watched else []
                 watched, untold = below, frozenset()
                 continue
             try:

@@ -23,7 +23,7 @@ from mnemolens.lsp.slices import parse_in_slices
 from mnemolens.lsp.store_notices import tell_what_is_unreadable
 from mnemolens.lsp.upkeep import after_index, forget
 from mnemolens.lsp.uris import path_of_uri
-from mnemolens.lsp.watching import unwatch_folder, watch_folder
+from mnemolens.lsp.watching import unwatch_folder, watch_folder, watch_stands
 
 logger = logging.getLogger(__name__)
 
@@ -144,6 +144,7 @@ def _hand_over_documents(ls: MnemolensServer) -> None:
 
 
 async def _index(ls: MnemolensServer, folder: Folder) -> None:
+    await watch_stands(ls, folder)
     try:
         report = await index_folder(ls, folder.workspace)
     except MnemolensError as error:

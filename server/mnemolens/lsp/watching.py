@@ -25,7 +25,8 @@ _EVERYTHING = "**/*"
 def watch_folder(ls: MnemolensServer, folder: Folder) -> None:
     """Begin to watch a folder's files."""
     if not ls.caps.watched_files:
-        ls.watches[folder.real] = ls.spawn(_watch(ls, folder), f"watching {folder.given}")
+        stands = ls.watch_stands[folder.real] = asyncio.Event()
+        ls.watches[folder.real] = ls.spawn(_watch(ls, folder, stands), f"watching {folder.given}")
     elif ls.caps.watched_files_relative:
         pattern = types.RelativePattern(base_uri=folder.uri, pattern=_EVERYTHING)
         ls.spawn(_register(ls, _registration(folder), pattern), "registering file watching")
@@ -40,10 +41,19 @@ def unwatch_folder(ls: MnemolensServer, folder: Folder) -> None:
     """Stop watching a folder's files."""
     if not ls.caps.watched_files:
         watch = ls.watches.pop(folder.real, None)
+        ls.watch_stands.pop(folder.real, None)
         if watch is not None:
             watch.cancel()
     elif ls.caps.watched_files_relative and ls.started:
         ls.spawn(_unregister(ls, _registration(folder)), "unregistering file watching")
+
+
+async def watch_stands(ls: MnemolensServer, folder: Folder) -> None:
+    """Returns once our own watch of a folder stands, or can't for now: what is read then misses no change."""
+    stands = ls.watch_stands.get(folder.real)
+    if stands is not None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stands.wait(), PATIENCE_SECONDS)
 
 
 class FileEvents:
@@ -84,9 +94,10 @@ class FileEvents:
         self._ls.lenses_may_have_changed()
 
 
-async def _watch(ls: MnemolensServer, folder: Folder) -> None:
+async def _watch(ls: MnemolensServer, folder: Folder, stands: asyncio.Event) -> None:
     async with contextlib.aclosing(changes_below(folder.real)) as changes:
         async for paths in changes:
+            stands.set()
             ls.file_events.add(paths)
 
 
