@@ -139,7 +139,7 @@ class TestRefused:
     def test_look_alikes_of_keywords(self, word):
         assert refusal(f"MATCH (n) {word} n").field == "cypher"
 
-    @pytest.mark.parametrize("cypher", [None, 5, b"RETURN 1", ["RETURN 1"], {}])
+    @pytest.mark.parametrize("cypher", [None, 5, b"RETURN 1", ["RETURN 1"], {}, "RETURN '\ud800'"])
     def test_what_is_no_text(self, cypher):
         assert "text" in str(refusal(cypher))
 
@@ -179,7 +179,19 @@ class TestParameters:
         assert refusal("RETURN 1", {name: 1}).field == "parameters"
 
     @pytest.mark.parametrize(
-        "value", [object(), b"x", {1, 2}, 2**63, -(2**63) - 1, "\ud800", {"a": {1: 2}}, [[object()]], 1j]
+        "value",
+        [
+            object(),
+            b"x",
+            {1, 2},
+            2**63,
+            -(2**63) - 1,
+            "\ud800",
+            {"\udfff": 1},
+            {"a": {1: 2}},
+            [[object()]],
+            1j,
+        ],
     )
     def test_values_are_json(self, value):
         assert refusal("RETURN $a", {"a": value}).field == "parameters.a"

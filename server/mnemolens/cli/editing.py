@@ -76,7 +76,12 @@ def _editor() -> list[str]:
     for name in ("VISUAL", "EDITOR"):
         said = os.environ.get(name, "").strip()
         if said:
-            words = shlex.split(said, posix=os.name != "nt")
+            try:
+                words = shlex.split(said, posix=os.name != "nt")
+            except ValueError as error:  # a quote that is never closed
+                raise InvalidArgument(
+                    name, f"{said!r} is no command ({error}); set it to your editor"
+                ) from None
             if shutil.which(words[0]) is None:
                 raise InvalidArgument(name, f"there is no program {words[0]!r}; set it to your editor")
             return words

@@ -23,7 +23,10 @@ def export(root: Path | None, form: str, output: Path | None) -> int:
     with opened(root) as workspace:
         _read_code(workspace)
         if output is not None:
-            report = asyncio.run(workspace.exchange.export(output.absolute(), form, now()))
+            try:
+                report = asyncio.run(workspace.exchange.export(output.absolute(), form, now()))
+            except InvalidArgument as error:
+                raise InvalidArgument("--output", str(error).removeprefix("path: ")) from None
             note(f"{counted(report.memories, 'memory', 'memories')} written to {output}")
             return 0
         _, chunks = asyncio.run(workspace.exchange.exported(form, now()))

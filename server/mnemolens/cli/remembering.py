@@ -108,7 +108,11 @@ def _placed(
         place = place_at(workspace, at)
         request = replace(request, file=place.file, position=place.position)
     if about is not None:
-        request = replace(request, metadata={**request.metadata, "file": file_at(workspace, about)})
+        try:
+            file = file_at(workspace, about)
+        except InvalidArgument as error:
+            raise InvalidArgument("--file", str(error).removeprefix("at: ")) from None
+        request = replace(request, metadata={**request.metadata, "file": file})
     return request
 
 

@@ -87,6 +87,8 @@ def check_query(cypher: object, parameters: object = None) -> dict[str, Any]:
     """
     if not isinstance(cypher, str):
         raise InvalidArgument("cypher", "must be a text")
+    if not _is_text(cypher):
+        raise InvalidArgument("cypher", "is no valid text")
     given = _check_parameters({} if parameters is None else parameters)
     tokens = tokens_of(cypher)
     while tokens and tokens[-1] == (("sign", ";")):
@@ -310,6 +312,8 @@ def _check_value(field: str, value: object, depth: int, count: list[int]) -> obj
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise InvalidArgument(field, "keys must be texts")
+        if not all(map(_is_text, value)):
+            raise InvalidArgument(field, "a key is no valid text")
         return {key: _check_value(field, item, depth + 1, count) for key, item in value.items()}
     if value is None:
         return None
@@ -334,9 +338,16 @@ def _check_scalar(field: str, value: object) -> None:
     if isinstance(value, int) and value not in _INT64:
         raise InvalidArgument(field, "is no 64-bit number")
     if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise InvalidArgument(field, "is no valid text") from None
+        if not _is_text(value):
+            raise InvalidArgument(field, "is no valid text")
     elif not isinstance(value, bool | int | float | datetime):
         raise InvalidArgument(field, f"a {type(value).__name__} can't be given to a query")
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be written as UTF-8: half of a surrogate pair can't, and ends the database."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -376,6 +376,6 @@ def _answer(desk: _Desk, operation: str, arguments: list[Any]) -> tuple[Any, ...
         return ("ok", getattr(desk, operation)(*arguments))
     except _Refused as error:
         return ("error", "refused", str(error))
-    except (RuntimeError, LookupError, OSError, MemoryError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever it is, the database is still there to be asked
         kind = "locked" if "could not set lock on file" in str(error).lower() else "failed"
         return ("error", kind, in_words(error))
