@@ -1,5 +1,6 @@
 """The index of words: what is found, in which order, and what a slip of a finger costs."""
 
+import itertools
 import math
 import random
 
@@ -62,6 +63,16 @@ def test_the_beginning_of_a_word():
     made = index(a="idempotent", b="idem", c="provider")
     assert keys(made.search([Wanted("idem", "idem")])) == ["b", "a"]
     assert keys(made.search([Wanted("idem")])) == ["b"]
+
+
+def test_of_many_words_that_begin_so_the_most_frequent_count():
+    once = ("re" + "".join(letters) for letters in itertools.product("abcdefghijkl", repeat=3))
+    made = index(**{f"once{n}": word for n, word in enumerate(once)})  # 1,728 of them, all before the other
+    for n in range(3):
+        made.put(f"often{n}", {"text": "rezzz"})
+    found = keys(made.search([Wanted("re", "re")]))
+    assert {"often0", "often1", "often2"} <= set(found)
+    assert len(found) < 100
 
 
 @pytest.mark.parametrize("typo", ["redirct", "rediirect", "redirecz", "rediretc", "redrect", "eredirect"])

@@ -32,7 +32,17 @@ _FILE_COMMENT: Final = re.compile(
     rf"\s*((?:(?://|(?!{_DIRECTIVE})#(?!!))[^\n]*\n)+|/\*.*?\*/|#![^\n]*\n)", re.DOTALL
 )
 _COMMENT_SIGNS: Final = re.compile(r"^[ \t]*[#/*!]+[ \t]?|\*/$", re.MULTILINE)
-_NO_DOCUMENTATION: Final = re.compile(r"copyright|licen[cs]e|coding[:=]|^#!", re.IGNORECASE)
+_FOR_TOOLS: Final = re.compile(
+    r"^#!.*|^[ \t]*(?:#|//|/\*)[ \t]*(?:-\*-.*|vim?:.*|(?:file)?(?:en)?coding[:=][ \t]*[\w.\-]+[ \t]*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Lines that say how to run or to read the file."""
+_LICENCE: Final = re.compile(
+    r"^\s*(?:copyright|\(c\)|\u00a9|spdx-|licen[cs]ed\b|licen[cs]e:)"
+    r"|copyright\s+(?:\(c\)|\u00a9|\d{4})|all\s+rights\s+reserved|licen[cs]ed\s+(?:under|to)\s+the\b"
+    r"|permission\s+is\s+hereby|redistribution\s+and\s+use|under\s+the\s+terms\s+of|governed\s+by\b.{0,80}licen[cs]e",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
 _CALLED: Final = re.compile(r"([A-Za-z_]\w*)\(")
 _SATURATION: Final = 6.0
 _SYNTAX: Final = frozenset(
@@ -106,8 +116,9 @@ def opening(text: str) -> str:
         return string[2].strip()
     comment = _FILE_COMMENT.match(text)
     while comment is not None:
-        if _NO_DOCUMENTATION.search(comment[1]) is None:
-            return _COMMENT_SIGNS.sub("", comment[1]).strip()
+        said = _COMMENT_SIGNS.sub("", _FOR_TOOLS.sub("", comment[1])).strip()
+        if said and _LICENCE.search(said) is None:
+            return said
         comment = _FILE_COMMENT.match(text, comment.end())
     return ""
 

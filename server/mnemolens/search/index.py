@@ -43,8 +43,8 @@ _NEARLY = 1 - 1e-9
 """Sums of the same numbers in another order differ by less."""
 _MAX_EXPANDED = 32
 """Terms that the beginning of a word may stand for."""
-_MOST_COMPARED = 1_000
-"""Of more terms that begin so any are as good as others."""
+_MOST_COMPARED = 20_000
+"""Terms that begin so, of which the most frequent are looked for; 3 ms. Few projects have so many."""
 _SHORT = 2
 """Letters up to which a beginning may stand for a quarter as many, as it is often typed on."""
 _OF_BEGINNING = 0.8
