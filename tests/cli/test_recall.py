@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from mnemolens.core.errors import StoreError
+from mnemolens.store.journal import Journal
+
 RECALL = {"memory", "score", "weight", "activation", "truth", "layer", "verdict", "own", "why", "path"}
 MEMORY = {
     "id", "type", "title", "content", "tags", "metadata", "importance", "pinned", "status", "weight", "layer",
@@ -240,3 +243,14 @@ def test_a_place_brings_what_is_known_of_what_it_calls_in_other_files(shell):
     assert {one["memory"]["title"] for one in answer["memories"]} == {
         "Refunds take a week", "Counts are eventually consistent",
     }  # fmt: skip
+
+
+def test_what_can_not_be_counted_as_used_is_an_answer_all_the_same(noted, monkeypatch):
+    def refused(*_):
+        raise StoreError("can't write to the journal")
+
+    monkeypatch.setattr(Journal, "access", refused)
+    ran = noted("recall", "double-charges", "--json")
+    assert titles(ran) == ["Retry must stay idempotent"]
+    assert ran.code == 0
+    assert "can't write to the journal" in ran.error

@@ -104,6 +104,8 @@ async def test_the_store(editors, repository, small_disk):
     ):
         assert "nothing was stored" in await refused(editor, command, arguments)
     assert await contents(editor) == sorted(acknowledged)
+    recalled = await editor.run("recall", {"query": "retry", "record": True})
+    assert [found["memory"]["id"] for found in recalled["memories"]] == [one]
     assert "Never retry" in await editor.hover_text(path, 3, 5)
     disk.free()
     await editor.capture("Again")

@@ -7,6 +7,7 @@ from mnemolens.cli.progress import Progress
 from mnemolens.cli.session import near_in_meaning, nothing_yet, now, opened, short_id
 from mnemolens.cli.terminal import VERDICT_STYLES, Screen, Span, note, one_line, put_json
 from mnemolens.core.clock import age
+from mnemolens.core.errors import StoreError
 from mnemolens.core.views import RankedMemory, RecallView
 from mnemolens.engine.json_form import JsonForm
 from mnemolens.engine.places import place_at
@@ -66,7 +67,10 @@ def run(
         else:
             _print(workspace, view, request.token_budget, explain=explain)
         if record and view.memories:
-            workspace.journaling.access_sync(view.ids, now(), view.on_their_own)
+            try:
+                workspace.journaling.access_sync(view.ids, now(), view.on_their_own)
+            except StoreError as error:  # it is an answer all the same
+                note(f"that these were recalled is not counted: {error}")
     return 0 if view.memories else 1
 
 

@@ -98,6 +98,6 @@ class Desk:
             await asyncio.to_thread(self._workspace.exchange.copy_of_today, self.now())
 
     async def used(self, found: Context) -> None:
-        """Counts the memories that an answer holds as used."""
-        if found.memories:
+        """Counts the memories that an answer holds as used; that it can't be written is no failure."""
+        with contextlib.suppress(StoreError):
             await self._workspace.journaling.access(found.memories, self.now(), found.on_their_own)

@@ -1,7 +1,9 @@
 """`mnemolens.recall` and `.context`: what to bring to mind for a place, a question, or both."""
 
+import logging
 from collections.abc import Collection, Sequence
 
+from mnemolens.core.errors import StoreError
 from mnemolens.core.views import Json
 from mnemolens.engine.context import beside, context_at
 from mnemolens.engine.json_form import sketch_json
@@ -9,6 +11,8 @@ from mnemolens.engine.requests import RecallRequest
 from mnemolens.lsp.commands.call import At, Call, require_file
 from mnemolens.lsp.search_params import ContextArguments, RecallArguments
 from mnemolens.search.query import read_query
+
+logger = logging.getLogger(__name__)
 
 
 async def recall(call: Call, arguments: RecallArguments) -> Json:
@@ -66,4 +70,7 @@ async def _words_ready(at: At, query: str | None) -> None:
 
 async def _record(call: Call, at: At, memory_ids: Sequence[str], together: Collection[str]) -> None:
     due = call.ls.accesses.due(str(at.workspace.layout.opened), memory_ids, call.ls.now())
-    await call.ls.count_accesses(at.workspace, due, together)
+    try:
+        await call.ls.count_accesses(at.workspace, due, together)
+    except StoreError as error:  # it is an answer all the same
+        logger.warning("What was recalled is not counted: %s", error)
