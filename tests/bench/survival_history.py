@@ -189,12 +189,16 @@ class Repository:
         before, after = self.changed(old, new)
         if not before or not after:
             return None
-        olds = {path: found for path, blob in before.items() if (found := self.source(path, blob))}
-        news = {path: found for path, blob in after.items() if (found := self.source(path, blob))}
+        try:
+            olds = {path: found for path, blob in before.items() if (found := self.source(path, blob))}
+            news = {path: found for path, blob in after.items() if (found := self.source(path, blob))}
+            origins = self.all_origins(old, new, list(news))
+        except subprocess.CalledProcessError:
+            return None  # a copy without its large files: git looks for lines in these, too
         return Step(
             [known for path, one in olds.items() for known in knowns(path, one)],
             [known for path, one in news.items() for known in knowns(path, one)],
-            *_proven(olds, news, self.all_origins(old, new, list(news))),
+            *_proven(olds, news, origins),
         )
 
     def all_origins(self, old: str, new: str, paths: list[str]) -> dict[str, Origins]:

@@ -1,5 +1,6 @@
 import base64
 import struct
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,11 +12,13 @@ from mnemolens.codegraph.tokens import (
     ALGO,
     FINGERPRINT_SIZE,
     MAX_SNIPPET,
+    birth_look,
     birth_of,
     fingerprint_of,
     fingerprint_of_tokens,
     identifiers_of,
     likeness,
+    same_but_for_layout,
     snippet_of,
     state_from_snippet,
     state_of,
@@ -197,6 +200,37 @@ def test_small_edits_are_alike_and_other_code_is_not():
     other = fingerprint("class Other:\n    def g(self):\n        raise NotImplementedError\n")
     assert likeness(one, two) > 0.9
     assert likeness(one, other) < 0.1
+
+
+def test_what_formatters_change_is_no_part_of_a_fingerprint():
+    def fingerprint(source, language=PYTHON):
+        return state_from_snippet(source, language).fingerprint
+
+    one = fingerprint("def f(a):\n    return g(['x', b'y', f'{a}'], (a, 1)); \n")
+    assert one == fingerprint('def f(\n    a,\n):\n    return g(["x", b"y", f"{a}",], (a, 1,),)\n')
+    assert one != fingerprint('def f(a):\n    return g(["x", "y", f"{a}"], (a, 1))\n')
+    assert one != fingerprint('def f(a):\n    return g([x, b"y", f"{a}"], (a, 1))\n')
+    two = fingerprint("function f(a) { return g(['x', `${a}`], a) }", TYPESCRIPT)
+    assert two == fingerprint('function f(a,) {\n  return g(["x", `${a}`,], a,);\n}', TYPESCRIPT)
+
+
+def test_only_a_fingerprint_that_holds_all_tells_equal_texts():
+    def fingerprint(count):
+        return fingerprint_of_tokens([b"t%d" % n for n in range(count)])
+
+    assert same_but_for_layout(fingerprint(500), fingerprint(500))
+    assert not same_but_for_layout(fingerprint(500), fingerprint(501))
+    assert not same_but_for_layout(fingerprint(600), fingerprint(600))
+    assert not same_but_for_layout("", "")
+
+
+def test_an_older_record_s_fingerprint_is_made_anew_from_its_snippet():
+    text, symbols = read(SHOP)
+    birth = birth_of(text, PYTHON, symbols, "shop.py", at(symbols, "last"))
+    assert birth_look(birth) == birth.state.fingerprint
+    older = replace(birth, algo=1, state=replace(birth.state, fingerprint="AAAA"))
+    assert birth_look(older) == birth.state.fingerprint
+    assert birth_look(replace(older, snippet="")) == "AAAA"
 
 
 def test_identifiers_of_a_snippet():

@@ -342,6 +342,16 @@ def charge(order, provider):
     assert (told(match), match.sure) == (("renamed", "main.py::_charge"), False)
 
 
+def test_what_took_up_a_text_is_offered_first():
+    body = CHARGE[CHARGE.index("    for") :]
+    host = INVOICE.replace("    for line in lines:", f"{body}    for line in lines:", 1)
+    match = followed(f"{CHARGE}{INVOICE}{STOCK}", f"{host}{STOCK}")["main.py::charge"]
+    assert told(match) == ("lost", None)
+    assert [candidate.key.id for candidate in match.candidates] == ["main.py::invoice"]
+    match = followed(f"{CHARGE}{INVOICE}{STOCK}", f"{INVOICE}{STOCK}")["main.py::charge"]
+    assert match.candidates == ()
+
+
 def test_a_shell_that_kept_some_of_it_is_one_still():
     shell = """
 def charge(order, provider):

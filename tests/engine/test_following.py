@@ -373,6 +373,15 @@ class TestLost:
         folder.write_seen("a.py", REFUND.replace("def refund", "def pay"))
         assert at(folder, one)[0] is None
 
+    def test_the_function_that_took_up_its_text_is_offered_first(self, folder):
+        one = note(folder)
+        folder.write("a.py", SHOP)
+        body = PAY[PAY.index("    total") : PAY.index("    return")]
+        folder.write("b.py", REFUND.replace("    for line", f"{body}    for line"))
+        moved(folder, "a.py", "b.py")
+        assert at(folder, one) == (None, "lost")
+        assert anchor(folder, one).candidates[0][0].id == "b.py::refund"
+
     def test_a_candidate_is_picked(self, folder):
         folder.write_seen("c.py", PAY)
         one = note(folder)
@@ -394,6 +403,64 @@ class TestLost:
         assert at(folder, one) == ("a.py::pay", "fresh")  # its first place is still known
 
 
+TYPED_PY = """def kinds(u = u'x'):
+    found = {'card': 'visa', 'bill': b'post',
+        'cash': f'{u}'}
+    return pick(found, ('a', 'b'))
+"""
+BLACK_PY = """def kinds(
+    u="x",
+):
+    found = {
+        "card": "visa",
+        "bill": b"post",
+        "cash": f"{u}",
+    }
+    return pick(
+        found,
+        ("a", "b"),
+    )
+"""
+TYPED_TS = """export function kinds(a: A, b = 'b') {
+  const c = ask({kind: 'card', b}, [a])
+  log('done')
+  return c
+}
+"""
+PRETTIER_TS = """export function kinds(
+  a: A,
+  b = "b",
+) {
+  const c = ask(
+    { kind: "card", b },
+    [a],
+  );
+  log("done");
+  return c;
+}
+"""
+TYPED_GO = """package a
+
+func kinds() []string {
+found := []string{"card", "bill"}
+return pick(found, 3)
+}
+"""
+GOFMT_GO = """package a
+
+func kinds() []string {
+\tfound := []string{
+\t\t"card",
+\t\t"bill",
+\t}
+\treturn pick(
+\t\tfound,
+\t\t3,
+\t)
+}
+"""
+
+
 class TestSettledText:
     @pytest.mark.parametrize(
         "text",
@@ -411,6 +478,25 @@ class TestSettledText:
         folder.write_seen("a.py", text)
         assert at(folder, one) == ("a.py::pay", "fresh")
         assert anchor(folder, one).edited is False
+
+    @pytest.mark.parametrize(
+        ("file", "before", "after"),
+        [("a.py", TYPED_PY, BLACK_PY), ("a.ts", TYPED_TS, PRETTIER_TS), ("a.go", TYPED_GO, GOFMT_GO)],
+    )
+    def test_what_a_formatter_does_is_no_drift(self, tmp_path, file, before, after):
+        folder = Folder(tmp_path / "code", {file: before})
+        one = note(folder, file, "=")
+        folder.write_seen(file, after)
+        assert at(folder, one) == (f"{file}::kinds", "fresh")
+        assert anchor(folder, one).edited is False
+        folder.write_seen(file, after.replace("card", "cash"))
+        assert anchor(folder, one).edited is True
+        folder.close()
+
+    def test_a_string_for_a_name_is_an_edit(self, folder):
+        one = note(folder)
+        rewrite(folder, "a.py", ("return receipt", 'return "receipt"'))
+        assert anchor(folder, one).edited is True
 
     def test_a_small_edit_shows_in_the_hover_only(self, folder):
         one = note(folder)

@@ -123,6 +123,16 @@ class TestSubmodules:
         assert other.workspace.listing.page(ListRequest(), other.now).memories == ()
 
 
+def test_a_file_with_a_link_in_its_place_is_followed_to_where_it_went(opened, tmp_path):
+    folder = opened(tmp_path, {"app/pay.py": PAY})
+    one = folder.remember("Retry must stay idempotent", "app/pay.py", "total")
+    folder.pass_time(1)
+    (tmp_path / "app/pay.py").rename(tmp_path / "money.py")
+    (tmp_path / "app/pay.py").symlink_to("../money.py")
+    changed(folder, "app/pay.py", "money.py")
+    assert at(folder, one) == ("money.py::pay", "fresh")
+
+
 class TestCase:
     def test_git_renames_a_file_by_case_alone(self, opened, tmp_path):
         root = tmp_path / "repo"

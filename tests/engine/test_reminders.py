@@ -98,9 +98,10 @@ def test_a_change_of_the_code_once_it_has_settled(folder):
     [
         "# on top\n" + PAY.replace("    receipt", "    # said so\n    receipt"),
         PAY.replace("return self.door", "return self.doors"),
+        PAY.replace('"/pay"', "'/pay'").replace("receipt.id))", "receipt.id,),)"),
     ],
 )
-def test_comments_and_other_code_are_no_change_of_it(folder, text):
+def test_comments_layout_and_other_code_are_no_change_of_it(folder, text):
     waiting(folder, {"on": "change"})
     folder.write_seen("a.py", text)
     assert due(folder) == {}

@@ -1,8 +1,9 @@
 """Tokens, hashes and fingerprints of definitions, and the birth record made of them.
 
 A definition's tokens are the leaves of its tree without comments and layout: strings included, Python
-docstrings not. A change of any of this raises `ALGO`; `state_from_snippet` then computes anew what older
-records hold.
+docstrings not. Hashes tell them apart to the letter. Fingerprints are of what formatters leave as it is:
+which quotes a string has, semicolons, and commas before a closing bracket don't count. A change of any of
+this raises `ALGO`; `birth_look` then computes anew what older records hold.
 
 Places and verdicts are not decided here.
 """
@@ -10,21 +11,29 @@ Places and verdicts are not decided here.
 import base64
 import re
 import struct
+from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
 from mnemolens.codegraph.extract import Unit, Walk, assemble, parseable
+from mnemolens.codegraph.languages import language_of
 from mnemolens.codegraph.languages.base import Language, is_partial
 from mnemolens.core.memories import Birth, CodeState, Origin
 from mnemolens.core.symbols import FileSymbols, SymbolKey, SymbolKind
 from mnemolens.core.text import Text
 
-ALGO = 1
+ALGO = 2
 
 MAX_SNIPPET = 16_384
 """Bytes of a definition's text that a birth record keeps."""
 
 FINGERPRINT_SIZE = 512
+
+_WHOLE = 4 * -(-4 * FINGERPRINT_SIZE // 3)
+"""Letters of a fingerprint that is a choice: a shorter one holds all 3-grams."""
+
+_FRAMED_QUOTES = re.compile(rb"\x00[A-Za-z]{0,2}(?:'{1,3}|\"{1,3})\x01")
+_FRAMED_LAYOUT = re.compile(rb"\x00(?:;|,(?=\x01\x00[)\]}]\x01))\x01")
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
@@ -120,9 +129,22 @@ def likeness(first: str, second: str) -> float:
         return 0.0
 
 
+def same_but_for_layout(first: str, second: str) -> bool:
+    """Whether two fingerprints are of the same tokens, as far as formatters leave them as they are.
+
+    Of long definitions, whose fingerprint is a choice, that can't be told.
+    """
+    return bool(first) and first == second and len(first) < _WHOLE
+
+
 def _tokens(blob: bytes) -> list[bytes]:
-    """The tokens of a framed blob (`extract`)."""
+    """The tokens of a framed blob (`extract`), those of formatters left out, quotes all alike."""
+    blob = _FRAMED_LAYOUT.sub(b"", _FRAMED_QUOTES.sub(_with_double_quotes, blob))
     return blob[1:-1].split(b"\1\0") if blob else []
+
+
+def _with_double_quotes(framed: re.Match[bytes]) -> bytes:
+    return framed[0].replace(b"'", b'"').replace(b"\0u", b"\0").replace(b"\0U", b"\0")
 
 
 def _first_unit(source: bytes, language: Language, kind: SymbolKind) -> Unit | None:
@@ -156,6 +178,14 @@ def state_from_snippet(
     return SnippetState(
         unit.full_hash, unit.body_hash, fingerprint_of_tokens(_tokens(unit.blob)), unit.token_count
     )
+
+
+@lru_cache(maxsize=4096)
+def birth_look(birth: Birth) -> str:
+    """The fingerprint of a birth record; of an older `ALGO`'s record it is made anew from the snippet."""
+    language = None if birth.algo == ALGO else language_of(birth.state.key.file)
+    state = state_from_snippet(birth.snippet, language, birth.kind) if language and birth.snippet else None
+    return state.fingerprint if state is not None else birth.state.fingerprint
 
 
 def snippet_of(text: Text, symbols: FileSymbols, index: int) -> bytes:

@@ -83,6 +83,9 @@ SHOWN = 0.3
 COPY = 0.45
 """Score of a copy, which is offered where the original is gone, never taken."""
 
+TAKEN_UP = 0.48
+"""Score of a definition that was there and has the text now, offered first, never taken: it is another's."""
+
 SCORES: dict[Stage, float] = {"same": 1.0, "full_hash": 0.98, "body_hash": 0.9}
 
 _HOLDERS = CLASS_KINDS | {"file"}
@@ -134,6 +137,7 @@ class _Tracking:
         ties: {old key: new ones that are equally near}.
         near: {old key: (likeness, a new one that it may have become)}, when it was asked for first.
         seen: {old key: places with what speaks for them}, to be offered should nothing be found.
+        edited: finds new definitions that were found and are other ones than before, once asked for.
     """
 
     def __init__(
@@ -156,6 +160,7 @@ class _Tracking:
         self.finder: Finder = lambda *_: ()
         self.near: dict[SymbolKey, list[tuple[float, Known]]] = {}
         self.seen: dict[SymbolKey, dict[SymbolKey, float]] = defaultdict(dict)
+        self.edited: Finder | None = None
 
     def run(self) -> None:
         """All stages, the surest first."""
@@ -613,8 +618,22 @@ class _Tracking:
             copies = (*self.with_hash(old, "full_hash"), *self.with_hash(old, "body_hash"))
             offered.update((new.key, COPY) for new in copies if _same_sort(old, new))
         copies_too = {key for key, worth in offered.items() if worth == COPY or key not in self.taken}
-        kept = [Candidate(key, min(offered[key], COPY)) for key in copies_too - old.refused]
+        worths = {key: min(offered[key], COPY) for key in copies_too}
+        worths.update(dict.fromkeys(self.taken_up(old), TAKEN_UP))
+        kept = [Candidate(key, worth) for key, worth in worths.items() if key not in old.refused]
         return Match("lost", old.key, None, candidates=_best(kept))
+
+    def taken_up(self, old: Known) -> Iterator[SymbolKey]:
+        """The edited definitions that have most of its text now; of short ones that says nothing."""
+        if body_tokens(old) < SHORT_BODY or not old.grams():
+            return
+        if self.edited is None:
+            pairs = ((self.old[key], new) for key, (new, _, _) in self.found.items())
+            edited = {new.key for was, new in pairs if not _same_full(was, new)}
+            self.edited = self.pool.finder(lambda key: key in edited)
+        for new in self.edited(old, (old.key.file,)):
+            if _same_sort(old, new) and share(old, new) >= INSIDE:
+                yield new.key
 
 
 def share(old: Known, new: Known) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache, partial
 
-from mnemolens.codegraph.tokens import grams_of, neighbours_of
+from mnemolens.codegraph.tokens import birth_look, grams_of, neighbours_of
 from mnemolens.codegraph.track_values import NO_GRAMS, Grams, Known
 from mnemolens.core.memories import Anchor, CodeState
 from mnemolens.core.symbols import FileSymbols, SymbolKey
@@ -59,7 +59,8 @@ def known_anchor(anchor: Anchor, state: CodeState | None = None) -> Known:
     state = state or birth.state
     known = (birth.state, *anchor.aliases, *anchor.confirmations)
     there = [one for one in anchor.confirmations if one.key == state.key]
-    looks = [one.fingerprint for one in (*reversed(there), state, *reversed(known)) if one.fingerprint]
+    seen = (*reversed(there), state, *reversed(known))
+    looks = [birth_look(birth) if one is birth.state else one.fingerprint for one in seen if one.fingerprint]
     return Known(
         state.key,
         birth.kind,

@@ -15,6 +15,7 @@ from mnemolens.codegraph.languages.base import Language
 from mnemolens.codegraph.outline import Outline, outline
 from mnemolens.codegraph.resolve import resolve
 from mnemolens.codegraph.tokens import (
+    birth_look,
     birth_of,
     definitions_of,
     fingerprint_of,
@@ -22,6 +23,7 @@ from mnemolens.codegraph.tokens import (
     identifiers_of,
     likeness,
     neighbours_of,
+    same_but_for_layout,
     snippet_of,
 )
 from mnemolens.core.errors import InvalidArgument
@@ -253,6 +255,15 @@ class Code:
         """How alike the symbol's text now is to the nearest of the fingerprints, 0..1."""
         mine = self._look(key)
         return max((likeness(mine, other) for other in fingerprints if other), default=0.0)
+
+    def is_only_laid_out_anew(self, key: SymbolKey, fingerprints: Iterable[str]) -> bool:
+        """Whether a formatter may have made the symbol's text now of one with such a fingerprint."""
+        mine = self._look(key)
+        return any(same_but_for_layout(mine, other) for other in fingerprints)
+
+    def birth_look(self, anchor: Anchor) -> str:
+        """The fingerprint of the anchor's code at its birth."""
+        return birth_look(anchor.birth)
 
     def identifiers(self, key: SymbolKey) -> frozenset[str]:
         """The identifiers in the symbol's text now."""

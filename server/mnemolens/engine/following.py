@@ -7,7 +7,7 @@ copy that stood there all along is never taken. `placing.py` asks for the answer
 
 import asyncio
 import logging
-from collections.abc import Callable, Container, Generator, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Generator, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,7 +32,7 @@ from mnemolens.codegraph.track import (
     track,
 )
 from mnemolens.core.memories import Anchor, CodeState
-from mnemolens.core.symbols import FileSymbols, SymbolKey, apart
+from mnemolens.core.symbols import FileSymbols, Symbol, SymbolKey, apart
 from mnemolens.engine.code import Code
 from mnemolens.engine.offload import Slices
 
@@ -58,6 +58,9 @@ But for what was rewritten: then its text may have gone to another definition.
 
 ALIKE = 0.8
 """Likeness from which a body counts as merely edited (CONTRACT §4)."""
+
+_FILLED = 3
+"""A definition that is so many times as long as it was is more what was put to it."""
 
 _TRIES = 3
 """Of the tracker, in a thread, while the index changes under it."""
@@ -297,7 +300,8 @@ class Following:
         for key in here:
             self._code.fingerprint(key)  # of what is still under its name; the verdict needs it too
             yield None
-        old = run.burst.old(here)
+        files = {key.file for key in here}
+        old = run.burst.old(here, files)
 
         def grams(key: SymbolKey) -> frozenset[int]:
             return self._code.grams(key) if key in here else NO_GRAMS
@@ -308,7 +312,7 @@ class Following:
             yield from self._read_grams(run)
             matches = yield partial(self._track, old, self._code.read_before, run.burst.files, run)
         for match in matches or ():
-            if match.new is not None:
+            if match.new is not None and match.old is not None and match.old.file in files:
                 run.taken.add(match.new)
             for subject in here.get(match.old, ()) if match.old is not None else ():
                 run.changed |= self._say(subject, run.burst.answer(match))
@@ -389,6 +393,7 @@ class _Burst:
         files: those that hold other definitions than before, with what they held.
         appeared: what is new: definitions, and files, that were not there, or not with this text.
         departed: what is gone, or has another text now, with the hash that it had.
+        edited: what has another text now, unless most of that is new: it may be a stub that was filled.
         known_before: as for `Following.follow`.
     """
 
@@ -396,6 +401,7 @@ class _Burst:
         self.files: dict[str, FileSymbols | None] = {}
         self.appeared: set[SymbolKey] = set()
         self.departed: list[tuple[SymbolKey, str]] = []
+        self.edited: dict[SymbolKey, Known] = {}
         self.known_before = known_before
         self._index = index
         for file, old in before.items():
@@ -408,6 +414,12 @@ class _Burst:
             if old is None and new is not None:
                 self.appeared.add(SymbolKey(file, ""))
             now = {(s.qualname, s.ordinal): s.full_hash for s in come}
+            sizes = {(s.qualname, s.ordinal): s.token_count for s in come}
+            self.edited.update(
+                (one.key, one)
+                for one in (_as_known(file, s) for s in gone if (s.qualname, s.ordinal) in sizes)
+                if one.token_count * _FILLED >= sizes[one.key.qualname, one.key.ordinal]
+            )
             left = (one for one in texts.items() if now.get(one[0]) != one[1])
             self.departed += [(SymbolKey(file, *name), text) for name, text in left]
             if new is None:
@@ -425,10 +437,12 @@ class _Burst:
         symbol = self._index.symbol(last.key)
         return symbol is None or symbol.full_hash != last.full_hash
 
-    def old(self, here: Mapping[SymbolKey, list[Subject]]) -> list[Known]:
-        """The definitions of the files that held the subjects, as they were."""
-        known: dict[SymbolKey, Known] = {}
-        for file in sorted({key.file for key in here}):
+    def old(self, here: Mapping[SymbolKey, list[Subject]], files: Collection[str]) -> list[Known]:
+        """The definitions of the files that held the subjects, as they were; of others the edited ones."""
+        known = {key: one for key, one in self.edited.items() if key.file not in files}
+        if len(known) > MAX_OLD:
+            known = {}
+        for file in sorted(files):
             symbols = self.files[file]
             if symbols is None or len(known) + len(symbols.symbols) > MAX_OLD:
                 continue
@@ -488,6 +502,12 @@ class _Occupied(Container[SymbolKey]):
     def __contains__(self, key: object) -> bool:
         burst = self._run.burst
         return key in self._run.taken or (burst.known_before and key not in burst.appeared)
+
+
+def _as_known(file: str, symbol: Symbol) -> Known:
+    """A definition that was there, for what took its place."""
+    key = SymbolKey(file, symbol.qualname, symbol.ordinal)
+    return Known(key, symbol.kind, symbol.full_hash, symbol.body_hash, symbol.token_count, symbol.signature)
 
 
 def _grams(prints: list[str]) -> Callable[[], frozenset[int]]:

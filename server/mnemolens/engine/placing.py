@@ -47,6 +47,12 @@ class Code(Protocol):
     def likeness(self, key: SymbolKey, fingerprints: Iterable[str]) -> float:
         """How alike the symbol's text now is to the nearest of the fingerprints, 0..1."""
 
+    def is_only_laid_out_anew(self, key: SymbolKey, fingerprints: Iterable[str]) -> bool:
+        """Whether a formatter may have made the symbol's text now of one with such a fingerprint."""
+
+    def birth_look(self, anchor: Anchor) -> str:
+        """The fingerprint of the anchor's code at its birth."""
+
     def unread(self, file: str) -> bool:
         """Whether the file is there but is not indexed: ignored, too big, of an unknown kind."""
 
@@ -84,7 +90,8 @@ def place(
         return _place_file(anchor, states, code, tracked)
     bodies = _known_bodies(anchor)
     found = _at_known_place(anchor, states, bodies, code)
-    if found is None and any(code.unread(state.key.file) for state in states):
+    gone = tracked is not None and tracked.key is not None and code.symbol(tracked.key) is not None
+    if found is None and not gone and any(code.unread(state.key.file) for state in states):
         return Placement(anchor.id, None, "unanchored", in_scope=False)
     if found is not None and not _is_shell(anchor, found[0], bodies, code, tracked):
         return _judged(anchor, *found, named, code)
@@ -174,8 +181,12 @@ def _is_shell(
 
 
 def _likeness(anchor: Anchor, key: SymbolKey, code: Code) -> float:
-    known = (anchor.birth.state, *anchor.aliases, *anchor.confirmations)
-    return code.likeness(key, [state.fingerprint for state in known])
+    return code.likeness(key, _looks(anchor, (*anchor.aliases, *anchor.confirmations), code))
+
+
+def _looks(anchor: Anchor, states: Iterable[CodeState], code: Code) -> list[str]:
+    """The fingerprints of the anchor's birth and of these states."""
+    return [code.birth_look(anchor), *(state.fingerprint for state in states)]
 
 
 def _is_other(anchor: Anchor, symbol: Symbol, alike: float) -> bool:
@@ -229,7 +240,10 @@ def _verdict(anchor: Anchor, key: SymbolKey, named: frozenset[str], code: Code) 
     true_of = vouching(anchor) if anchor.aliases else known
     if any(state.body_hash == symbol.body_hash for state in true_of):
         return "fresh", False
-    if code.likeness(key, [state.fingerprint for state in true_of]) < ALIKE:
+    looks = _looks(anchor, true_of, code)
+    if code.is_only_laid_out_anew(key, looks):
+        return "fresh", False
+    if code.likeness(key, looks) < ALIKE:
         return "drifted", True
     # The symbol's own old name may be gone by a rename, which is no reason to doubt what the memory says.
     spoken = (named & code.snippet_identifiers(anchor)) - {state.key.name for state in known}

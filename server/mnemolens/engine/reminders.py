@@ -154,8 +154,11 @@ class Reminders:
             return False
         states = (anchor.birth.state, *anchor.confirmations)
         if symbol.kind in CLASS_KINDS:
-            return symbol.full_hash not in {state.full_hash for state in states}
-        return symbol.body_hash not in {state.body_hash for state in states}
+            same = symbol.full_hash in {state.full_hash for state in states}
+        else:
+            same = symbol.body_hash in {state.body_hash for state in states}
+        looks = (self._code.birth_look(anchor), *(state.fingerprint for state in anchor.confirmations))
+        return not same and not self._code.is_only_laid_out_anew(placement.at, looks)
 
     def _places(self, memory: Memory) -> tuple[SymbolKey, ...]:
         links = self._links.links_of(memory.id)

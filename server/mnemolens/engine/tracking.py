@@ -13,6 +13,7 @@ from typing import NamedTuple
 from mnemolens.codegraph.languages import language_named, language_of
 from mnemolens.codegraph.tokens import (
     Definitions,
+    birth_look,
     definitions_of,
     dice,
     grams_of,
@@ -262,7 +263,8 @@ def _verdict(anchor: Anchor, at: SymbolKey, named: frozenset[str], tree: Tree) -
     if now.body_hash in {state.body_hash for state in states}:
         return "fresh", False
     grams = now.grams()
-    if max(dice(grams_of(state.fingerprint), grams) for state in states) < ALIKE:
+    looks = [birth_look(anchor.birth), *(state.fingerprint for state in states[1:])]
+    if max(dice(grams_of(look), grams) for look in looks) < ALIKE:
         return "drifted", True
     snippet = identifiers_of(anchor.birth.snippet, language_of(anchor.birth.state.key.file))
     spoken = (named & snippet) - {state.key.name for state in states}
