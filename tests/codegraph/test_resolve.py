@@ -752,6 +752,91 @@ def test_elements_call_their_components(ending):
     ]
 
 
+IN_OBJECTS = {
+    "a method of a nameless object is no name": (
+        "function refine() {}\nfunction methods() { return { refine(c) { return refi$0ne(c); } }; }",
+        "scope main.ts::refine",
+    ),
+    "nor is it one at the top": (
+        "setup({ render() {}, run() { rend$0er(); } });",
+        None,
+    ),
+    "nor does it replace an import": (
+        (
+            "import { run } from './m';\nexport default { run() { return ru$0n(); } };\n"
+            "#- /m.ts\nexport function run() {}"
+        ),
+        "import m.ts::run",
+    ),
+    "a function of that name does": (
+        "var run = require('./m').run;\nfunction run() {}\nru$0n();\n#- /m.ts\nexport function run() {}",
+        "scope main.ts::run",
+    ),
+    "what is exported by the object is seen from elsewhere": (
+        "import { run } from './m';\nru$0n();\n#- /m.js\nmodule.exports = { run() {} };",
+        "import m.js::run",
+    ),
+    "nothing is set on the object yet": (
+        (
+            "init((it) => { it.par$0se(); });\ninit((it) => { it.parse = () => 1; });\n"
+            "init((it) => { it.parse = () => 2; });"
+        ),
+        None,
+    ),
+    "the last that was set": (
+        (
+            "init((it) => { it.parse = () => 1; });\ninit((it) => { it.parse = () => 2; it.par$0se(); });\n"
+            "init((it) => { it.parse = () => 3; });"
+        ),
+        "scope main.ts::it.parse#1",
+    ),
+    "the object of its own closure": (
+        (
+            "test(() => { const fake = { send() {} }; });\n"
+            "test(() => { const fake = { send() {} }; fake.sen$0d(); });"
+        ),
+        "scope main.ts::fake.send#1",
+    ),
+    "a getter, not the setter behind it": (
+        "const fake = { get sent() { return f; }, set sent(value) {} };\nfake.sen$0t();",
+        "scope main.ts::fake.sent",
+    ),
+    "of several, from elsewhere": (
+        (
+            "import { api } from './m';\napi.ge$0t();\n"
+            "#- /m.ts\nexport const api = {} as any;\n"
+            "a(() => { api.get = () => 1; });\nb(() => { api.get = () => 2; });"
+        ),
+        None,
+    ),
+    "a class of its own closure": (
+        "test(() => { class Set {} });\ntest(() => { class Set {} new Se$0t(); });",
+        "scope main.ts::Set#1",
+    ),
+    "new this.constructor()": (
+        "class Cart { constructor() {} copy() { return new this.construc$0tor(); } }",
+        None,
+    ),
+    "this.constructor.of()": (
+        "class Cart { constructor() {} static of() {} copy() { return this.constructor.o$0f(); } }",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", IN_OBJECTS)
+def test_what_stands_in_objects_and_closures(case):
+    source, expected = IN_OBJECTS[case]
+    check(source, expected, default="main.ts")
+
+
+def test_a_constructor_is_called_by_its_class():
+    source = "class Cart { constructor() {} copy() { new this.constructor(); return new Cart(); } }"
+    index, _, _ = read(source, "main.ts")
+    called = calls_of(index, key("main.ts::Cart.copy"), allow_name=True)
+    assert [(r.key.id, n) for r, n in called] == [("main.ts::Cart", 1)]
+
+
 def test_bases_and_imported_files():
     fixture = "#- /a.py\nclass A: pass\n#- /b.py\nimport os, a\nclass B(a.A, Unknown): pass\n"
     index, _, _ = read(fixture, "main.py")

@@ -33,6 +33,7 @@ from mnemolens.codegraph.languages.base import (
 )
 from mnemolens.core.symbols import (
     CLASS_KINDS,
+    METHOD_KINDS,
     Branch,
     Call,
     FileSymbols,
@@ -44,7 +45,7 @@ from mnemolens.core.symbols import (
     SymbolRange,
 )
 
-EXTRACTOR_VERSION = 10
+EXTRACTOR_VERSION = 11
 """Goes up when the same text would give other symbols: caches made by another version are void."""
 
 MAX_DEPTH = 100
@@ -470,7 +471,7 @@ def _put_in_order(
     defined: dict[str, list[int]] = {}
     for at, edge in enumerate(edges):
         name = edge.prefix + edge.unit.name
-        if name in times:
+        if name in times and edge.unit.kind not in METHOD_KINDS:
             defined.setdefault(name, []).append(at)
     if len(times) == times.total() and not defined:
         return

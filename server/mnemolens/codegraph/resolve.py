@@ -20,6 +20,7 @@ from mnemolens.codegraph.resolve_file import FileResolver
 from mnemolens.codegraph.resolve_go import GoResolver
 from mnemolens.core.symbols import (
     CLASS_KINDS,
+    METHOD_KINDS,
     Call,
     Confidence,
     Import,
@@ -48,6 +49,9 @@ _MAX_STEPS = 40
 """How many expressions and types are followed for one answer."""
 
 _TYPES = frozenset({"interface", "type"})
+_CLOSED = frozenset({"function", "class", "method"})
+"""What may be defined several times under one name, each time in a block of its own."""
+_ACCESSORS = ("get ", "set ")
 _EMPTY_BASES = frozenset({"object", "Generic", "Protocol", "ABC", "NamedTuple"})
 _HERE = Range(Position(0, 0), Position(0, 0))
 
@@ -422,32 +426,48 @@ class _Resolver:
                 return (None if value is None else value._replace(instance=False),)
         elif name in bound:
             return (self._typed(scope, name, "class") or self.object_literal(scope, name, "scope"),)
-        defined = name in self.view.members.get(scope, ())
+        defined = self._binding(scope, name)
         imports = self.view.imports.get(scope, {}).get(name)
         if imports:
             return (self._imported_or_defined(scope, name, imports, "scope", 0),)
-        return (self._defined_in(scope, name),) if defined else None
+        return (self._defined_in(scope, defined, "scope"),) if defined else None
 
-    def _defined_in(self, scope: int, name: str) -> _Target | None:
-        """The symbol that a name means which its scope defines.
+    def _binding(self, scope: int, name: str) -> list[int]:
+        """The symbols right in a scope that can be meant by their mere name: no member ever is.
+
+        In TypeScript the methods of an object without a name (`return { pay() {} }`) stand there, too.
+        """
+        found = self.view.members.get(scope, {}).get(name, [])
+        return (
+            found if self.python else [i for i in found if self.symbols.symbols[i].kind not in METHOD_KINDS]
+        )
+
+    def _defined_in(
+        self, scope: int, indices: list[int], confidence: Confidence, *, hoisted: bool = True
+    ) -> _Target | None:
+        """The one of several symbols of a name that is meant in the scope that holds them.
 
         In TypeScript several functions of one name stand in closures of their own, as in the blocks of a
         test: the last one before the place is meant. Where the place is unknown, any may be; and so it may
-        where one stands further out, since nothing tells whether the last one's block has ended.
+        where one stands further out, since nothing tells whether the last one's block has ended. Before the
+        first one only what is `hoisted` is known, not what is set on an object.
         """
-        if self.python or self.types:
-            return self.pick(scope, name, "scope")
         symbols = self.symbols
-        functions = [i for i in self.view.members[scope][name] if symbols.symbols[i].kind == "function"]
-        if len(functions) < 2:
-            return self.pick(scope, name, "scope")
+        several = [
+            i
+            for i in indices
+            if symbols.symbols[i].kind in _CLOSED and not symbols.symbols[i].signature.startswith(_ACCESSORS)
+        ]
+        if self.python or self.types or len(several) < 2:
+            return self._best(indices, confidence)
         if self.start is None or (scope >= 0 and self.start <= symbols.ranges[scope].definition.start):
             return None  # of a call in the scope itself only that is known
-        starts = [symbols.ranges[i].definition.start for i in functions]
-        before = [start for start in starts if start <= self.start] or starts[:1]
-        if any(start.column < before[-1].column for start in before):
+        starts = [symbols.ranges[i].definition.start for i in several]
+        before = [start for start in starts if start <= self.start]
+        before = before or (starts[:1] if hoisted else [])
+        if not before or any(start.column < before[-1].column for start in before):
             return None
-        return _Target(self.index.key_at(self.file, functions[len(before) - 1]), "scope")
+        return _Target(self.index.key_at(self.file, several[len(before) - 1]), confidence)
 
     def object_literal(self, scope: int, path: str, confidence: Confidence) -> _Target | None:
         """An object literal with functions in it, bound to a name in a scope."""
@@ -464,38 +484,31 @@ class _Resolver:
         always and then perhaps anew, or under other conditions, must be found to be the same everywhere.
         """
         imports = [item for item in imports if not item.replaced]
-        count = len(self.view.members.get(scope, {}).get(name, ()))
+        defined = self._binding(scope, name)
         if not imports:
-            return self.pick(scope, name, confidence)
+            return self._best(defined, confidence)
         first = imports[0]
         dead = first.after if not first.branch else 0
         found: list[_Target | None] = []
         for number, item in enumerate(imports):
             before = imports[number - 1].after if number else dead
             if item.after > before:
-                found.append(self.pick(scope, name, confidence, before, item.after))
+                found.append(self._best(defined[before : item.after], confidence))
             found.append(self.imported(item, hops))
-        if count > imports[-1].after:
-            found.append(self.pick(scope, name, confidence, imports[-1].after))
+        if len(defined) > imports[-1].after:
+            found.append(self._best(defined[imports[-1].after :], confidence))
         known = [target for target in found if target is not None]
         doubtful = any(item.branch == "if" for item in imports)
         if not known or len(set(found if doubtful else known)) == 1:
             return known[0] if known else None
         return known[0] if not doubtful and first.branch and not first.after else None
 
-    def pick(
-        self, scope: int, name: str, confidence: Confidence, first: int = 0, last: int | None = None
-    ) -> _Target | None:
-        """The symbol of that name directly in a scope: the first that is no mere overload.
+    def pick(self, scope: int, name: str, confidence: Confidence) -> _Target | None:
+        """The symbol of that name, relative to a scope, directly in it."""
+        return self._best(self.view.members.get(scope, {}).get(name, []), confidence)
 
-        Args:
-            scope: the scope.
-            name: the name, relative to it.
-            confidence: of the answer.
-            first: how many definitions of that name do not count, since they come before.
-            last: the end of those that count.
-        """
-        indices = self.view.members.get(scope, {}).get(name, [])[first:last]
+    def _best(self, indices: list[int], confidence: Confidence) -> _Target | None:
+        """Of several symbols of one name the first that is no mere overload."""
         if not self.python and indices:
             kinds = self.symbols.symbols
             meant = [
@@ -529,7 +542,9 @@ class _Resolver:
         """A member of this file's symbol `at`, or of an object literal bound in it."""
         if target.path:
             path = target.path + name
-            return self.pick(at, path, target.confidence) or self.object_literal(at, path, target.confidence)
+            if found := self.view.members.get(at, {}).get(path):
+                return self._defined_in(at, found, target.confidence, hoisted=False)
+            return self.object_literal(at, path, target.confidence)
         kind = self.symbols.symbols[at].kind
         if kind == "namespace":
             return self.pick(at, name, target.confidence)

@@ -28,6 +28,7 @@ SymbolKind = Literal[
 ]
 
 CLASS_KINDS: frozenset[str] = frozenset({"class", "interface", "struct", "enum", "type", "namespace"})
+METHOD_KINDS: frozenset[str] = frozenset({"method", "method_sig"})
 FUNCTION_KINDS: frozenset[str] = frozenset({"function", "method", "method_sig", "overload", "lambda"})
 
 

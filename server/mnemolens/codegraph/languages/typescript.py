@@ -532,6 +532,10 @@ def _visit_for_in(node: Node, facts: Facts) -> None:
         bind_pattern(node.child_by_field_name("left"), facts)
 
 
+_CLASS_ITSELF = "constructor"
+"""As a member (`new this.constructor()`) the class of a value, whichever that is: no method of this name."""
+
+
 def _call(function: Node | None, facts: Facts) -> None:
     kind = function.type if function is not None else ""
     if kind in _WRAPPERS:
@@ -543,7 +547,9 @@ def _call(function: Node | None, facts: Facts) -> None:
         facts.call(text_of(function), "")
     elif kind == "member_expression":
         children = function.children
-        facts.call(text_of(children[-1]), dotted(children[0]))
+        name = text_of(children[-1])
+        if name != _CLASS_ITSELF:
+            facts.call(name, dotted(children[0]))
 
 
 def _visit_call(node: Node, facts: Facts) -> None:
@@ -643,7 +649,7 @@ def _reference(node: Node) -> Mention | None:
     if parent.type in _MEMBERS:
         if (parent.child_by_field_name("property") or parent.child_by_field_name("name")) == node:
             receiver = parent.child_by_field_name("object") or parent.child_by_field_name("module")
-            return Mention(name, dotted(receiver))
+            return None if name == _CLASS_ITSELF else Mention(name, dotted(receiver))
         return Mention(name, "")
     if parent.type in {"import_specifier", "export_specifier", "import_clause"}:
         return _imported_reference(node, parent)
