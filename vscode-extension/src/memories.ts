@@ -13,6 +13,7 @@ import {
   type Place,
   type PurgeResult,
 } from './core/protocol';
+import { onDay, reminderChoices, whenOf, type When } from './core/reminders';
 import { MemoryPick, type Found, type Offer, type PickAction } from './memoryPick';
 import type { Server } from './server';
 import { cursorTarget, rootOf, storeRoots, type Target } from './target';
@@ -201,6 +202,35 @@ export class Memories {
     }
   }
 
+  /** Lets the user choose when the memory is to be seen again. */
+  private async remind(found: Found): Promise<void> {
+    const { memory, root } = found;
+    const title = `When to remind of “${memoryTitle(memory)}”?`;
+    const choice = await vscode.window.showQuickPick(reminderChoices(memory, new Date()), { title });
+    const chosen = choice?.when === undefined && choice !== undefined ? await this.askDay(title) : choice;
+    if (chosen?.when === undefined) {
+      return;
+    }
+    const set = async (when: When): Promise<void> => {
+      await this.server.run(SERVER_COMMANDS.update, { id: memory.id, ...root, ...when });
+    };
+    await set(chosen.when);
+    const before = whenOf(memory);
+    this.undo.offer(chosen.said, async () => {
+      await set(before);
+      return before.type === 'prospective' ? 'Due as before' : 'No reminder any more';
+    });
+  }
+
+  private async askDay(title: string): Promise<ReturnType<typeof onDay>> {
+    const text = await vscode.window.showInputBox({
+      title,
+      placeHolder: '2027-01-31',
+      validateInput: (typed) => (onDay(typed, new Date()) === undefined ? 'A day to come, written as 2027-01-31' : undefined),
+    });
+    return text === undefined ? undefined : onDay(text, new Date());
+  }
+
   private here(): Target {
     return cursorTarget((uri) => this.server.asUri(uri));
   }
@@ -324,6 +354,9 @@ export class Memories {
         const { link } = SERVER_COMMANDS;
         actions.push(quietly('link', 'Link to the code at the cursor too', link, 'Linked here as well'));
       }
+    }
+    if (memory.status === 'active') {
+      actions.push({ icon: 'bell', tooltip: 'Remind me of it', act: async (found) => this.remind(found) });
     }
     actions.push(
       { icon: 'copy', tooltip: 'Copy', act: async (found) => this.copy(found) },

@@ -163,14 +163,70 @@ describe('what can be done with a memory in a list', () => {
       return list().items[0]?.buttons.map(({ tooltip }) => tooltip) ?? [];
     };
     const linkable = 'Link to the code at the cursor too';
-    assert.deepEqual(await tooltips({}), [linkable, 'Copy', 'Forget']);
-    assert.deepEqual(await tooltips({ verdict: 'drifted' }), ['Still true', linkable, 'Copy', 'Forget']);
-    assert.deepEqual(await tooltips({ verdict: 'moved' }), ['It moved here', 'Undo the move', linkable, 'Copy', 'Forget']);
-    const lost = ['Pick where its code is now', 'Attach to the code at the cursor', 'Copy', 'Forget'];
+    assert.deepEqual(await tooltips({}), [linkable, 'Remind me of it', 'Copy', 'Forget']);
+    assert.deepEqual(await tooltips({ verdict: 'drifted' }), ['Still true', linkable, 'Remind me of it', 'Copy', 'Forget']);
+    assert.deepEqual(await tooltips({ verdict: 'moved' }), ['It moved here', 'Undo the move', linkable, 'Remind me of it', 'Copy', 'Forget']);
+    const lost = ['Pick where its code is now', 'Attach to the code at the cursor', 'Remind me of it', 'Copy', 'Forget'];
     assert.deepEqual(await tooltips({ verdict: 'lost' }), lost);
-    assert.deepEqual(await tooltips({ type: 'prospective' }), ['Done', linkable, 'Copy', 'Forget']);
+    assert.deepEqual(await tooltips({ status: 'done' }), [linkable, 'Copy', 'Forget']);
+    assert.deepEqual(await tooltips({ type: 'prospective' }), ['Done', linkable, 'Remind me of it', 'Copy', 'Forget']);
     clean();
-    assert.deepEqual(await tooltips({}), ['Copy', 'Forget']);
+    assert.deepEqual(await tooltips({}), ['Remind me of it', 'Copy', 'Forget']);
+  });
+
+  it('be reminded of it, and take that back', async () => {
+    const { undo, offered } = undoOf();
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.list]: listOf(memory('a', { type: 'episodic' })),
+      [SERVER_COMMANDS.get]: get,
+      [SERVER_COMMANDS.update]: () => done,
+    });
+    new Memories(server, undo).search();
+    await settle();
+    list().press(0, 'Remind me of it');
+    const [asked] = opened.asked;
+    const choice = asked?.items.find(({ label }) => label === 'When its file is opened');
+    asked?.answer(choice);
+    await settle();
+    const opens = { id: 'a', type: 'prospective', dueAt: null, trigger: { on: 'open' } };
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.update, argument: opens });
+    assert.deepEqual(offered.map(({ text }) => text), ['Due when its file is opened']);
+    assert.equal(await offered[0]?.act(), 'No reminder any more');
+    const before = { id: 'a', type: 'episodic', dueAt: null, trigger: null };
+    assert.deepEqual(calls.at(-1), { command: SERVER_COMMANDS.update, argument: before });
+  });
+
+  it('be reminded of it on a day that is typed', async () => {
+    const { undo, offered } = undoOf();
+    const { server, calls } = serverOf({
+      [SERVER_COMMANDS.list]: listOf(memory('a')),
+      [SERVER_COMMANDS.get]: get,
+      [SERVER_COMMANDS.update]: () => done,
+    });
+    new Memories(server, undo).search();
+    await settle();
+    list().press(0, 'Remind me of it');
+    opened.asked[0]?.answer(opened.asked[0].items.find(({ label }) => label.startsWith('On a day')));
+    await settle();
+    const [text] = opened.texts;
+    assert.equal(text?.options.validateInput('2999-02-30'), 'A day to come, written as 2027-01-31');
+    assert.equal(text.options.validateInput('2999-12-24'), undefined);
+    text.answer('2999-12-24');
+    await settle();
+    assert.equal(calls.at(-1)?.argument['dueAt'], new Date(2999, 11, 24, 9).toISOString());
+    assert.deepEqual(offered.map(({ text: said }) => said), ['Due 2999-12-24']);
+  });
+
+  it('not be reminded after all', async () => {
+    const { server, calls } = serverOf({ [SERVER_COMMANDS.list]: listOf(memory('a')), [SERVER_COMMANDS.get]: get });
+    new Memories(server, undoOf().undo).search();
+    await settle();
+    list().press(0, 'Remind me of it');
+    opened.asked[0]?.answer(opened.asked[0].items.find(({ label }) => label.startsWith('On a day')));
+    await settle();
+    opened.texts[0]?.answer(undefined);
+    await settle();
+    assert.deepEqual(calls.filter(({ command }) => command === SERVER_COMMANDS.update), []);
   });
 
   it('attach a lost one to the code at the cursor', async () => {

@@ -138,6 +138,12 @@ export interface Asked {
   answer: (picked: unknown) => void;
 }
 
+/** A text that the code under test waits for; the test types it. */
+export interface AskedText {
+  options: { validateInput: (typed: string) => string | undefined };
+  answer: (text: string | undefined) => void;
+}
+
 /** A modal question; the test presses one of its buttons, or dismisses it. */
 export interface Question {
   message: string;
@@ -225,6 +231,7 @@ export const opened: {
   inputs: InputBox[];
   lists: QuickPick[];
   asked: Asked[];
+  texts: AskedText[];
   questions: Question[];
   statusItems: StatusBarItem[];
   errors: string[];
@@ -233,6 +240,7 @@ export const opened: {
   inputs: [],
   lists: [],
   asked: [],
+  texts: [],
   questions: [],
   statusItems: [],
   errors: [],
@@ -245,6 +253,7 @@ export const window: {
   createStatusBarItem: () => StatusBarItem;
   createQuickPick: () => QuickPick;
   showQuickPick: (items: Asked['items']) => Promise<unknown>;
+  showInputBox: (options: AskedText['options']) => Promise<string | undefined>;
   showErrorMessage: (message: string) => Promise<undefined>;
   showWarningMessage: (message: string, options: { modal: boolean }, ...buttons: string[]) => Promise<string | undefined>;
 } = {
@@ -267,6 +276,10 @@ export const window: {
   showQuickPick: async (items) =>
     new Promise((answer) => {
       opened.asked.push({ items, answer });
+    }),
+  showInputBox: async (options) =>
+    new Promise((answer) => {
+      opened.texts.push({ options, answer });
     }),
   showWarningMessage: async (message, { modal }, ...buttons) =>
     new Promise((answer) => {

@@ -367,6 +367,23 @@ async function first() {
     await workbench.closeEditor();
   });
 
+  await step('the bell in a list makes a reminder of a memory, Undo ends it', async () => {
+    await workbench.command('Mnemolens: Search');
+    await workbench.until(async () => (await workbench.quickText()).startsWith('Search'), 'the search to open');
+    await workbench.type('idempotent');
+    const rows = workbench.quick.locator('.monaco-list-row');
+    const row = rows.filter({ hasText: 'on charge() in shop/payments.py' }).first();  // its place is read last: the row stays
+    await row.hover();
+    await row.locator('.codicon-bell').click();
+    await workbench.until(async () => (await workbench.quickText()).startsWith('When to remind'), 'the choices');
+    await steps.shot('remind');
+    await rows.filter({ hasText: 'Tomorrow' }).click();
+    await workbench.statusBar.getByText('Due tomorrow').waitFor();
+    await undo();
+    await workbench.statusBar.getByText('No reminder any more').waitFor();
+    await nothingInterrupts(300);
+  });
+
   await step('a capture that says almost the same leads to the earlier one', async () => {
     await workbench.openFile('web/src/cart.ts', 13, 10);
     await capture(CART.replace('two prices', 'two different prices'), 'cartTotal');

@@ -10,6 +10,7 @@ export const SERVER_COMMANDS = {
   preview: 'mnemolens.memory.preview',
   get: 'mnemolens.memory.get',
   list: 'mnemolens.memory.list',
+  update: 'mnemolens.memory.update',
   forget: 'mnemolens.memory.forget',
   restore: 'mnemolens.memory.restore',
   done: 'mnemolens.memory.done',
