@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -164,6 +165,33 @@ class TestProcesses:
             process.send_signal(signal.SIGINT)
             assert process.wait(30) == 130
             assert process.stderr.read() == b""
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+    def test_a_full_disk_behind_the_output_is_told_in_one_line(self, noted):
+        with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
+            started = noted.start("list", "--json", stdout=full)
+            _, said = started.communicate()
+        assert started.returncode == 2
+        assert said.decode() == "mnemolens: the output can't be written: No space left on device\n"
+
+    @pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
+    def test_closed_streams_lead_nowhere(self, noted):
+        stored = noted("list", "--json").json["total"]
+        closed = f"exec '{sys.executable}' -m mnemolens remember 'said into the void' <&- >&- 2>&-"
+        assert subprocess.run(["sh", "-c", closed], cwd=noted.folder, check=False).returncode == 0
+        assert noted("list", "--json").json["total"] == stored + 1
+        assert noted("doctor").code == 0
+
+    @pytest.mark.skipif(os.name == "nt", reason="there the current folder can't be removed")
+    def test_a_folder_that_is_gone(self, noted, tmp_path, monkeypatch):
+        gone = tmp_path / "gone"
+        gone.mkdir()
+        monkeypatch.chdir(gone)
+        gone.rmdir()
+        for command in (("list",), ("index",), ("remember", "x"), ("track", "a", "b")):
+            ran = noted(*command)
+            assert ran.code == 2
+            assert "change to one that exists" in ran.error
 
     def test_many_at_once_beside_a_server(self, shell):
         with shell.start("serve", stdin=-1) as server:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import wraps
+from pathlib import Path
 from typing import Any, ParamSpec
 
 import typer
@@ -120,6 +121,8 @@ def command(
             except BrokenPipeError:
                 _let_go_of_stdout()
                 return 0
+            except OSError as error:
+                return _fail_by_system(error)
             return code
 
         return guarded
@@ -135,6 +138,7 @@ def examples(*lines: str) -> str:
 
 def run(app: typer.Typer, arguments: Sequence[str] | None) -> int:
     """Run what the arguments say; None takes those of the process. Returns the exit code."""
+    _fill_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a test's stream may lack it
@@ -148,6 +152,8 @@ def run(app: typer.Typer, arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:
         _let_go_of_stdout()
         return 0
+    except OSError as error:
+        return _fail_by_system(error)
     return code if isinstance(code, int) else 0
 
 
@@ -155,6 +161,31 @@ def fail(message: str, code: int = WRONG_USE) -> int:
     """Say in one line what went wrong; returns the exit code."""
     print(f"mnemolens: {' '.join(message.split())}", file=sys.stderr)
     return code
+
+
+def _fail_by_system(error: OSError) -> int:
+    """Says in one line what the system refused; returns the exit code."""
+    try:
+        Path.cwd()
+    except OSError:
+        return fail("the current folder is gone; change to one that exists")
+    reason = error.strerror or str(error)
+    if error.filename is not None:
+        return fail(f"{os.fsdecode(error.filename)}: {reason}")
+    _let_go_of_stdout()  # else the interpreter would try once more, and complain
+    return fail(f"the output can't be written: {reason}")
+
+
+def _fill_standard_streams() -> None:
+    """What whoever started us had closed leads nowhere: a file of ours would be opened in its place."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - as long as we are
 
 
 @contextmanager
