@@ -60,6 +60,35 @@ FILES = {
         }
         fn f() { struct Cart; impl Show for Cart {} impl Show for State {} }
         """,
+    "b.rs": """
+        trait Named {}
+        trait Show: self::m::Deep {}
+        pub struct Cart;
+        pub struct Price;
+        impl<T: Into<Cart>> Named for Cart {}
+        impl<Price> Show for Price {}
+        mod m {
+            pub trait Deep {}
+            pub trait Named: super::Named {}
+            use other::{Till, cart::Cart};
+            use super::Price;
+            impl Named for super::Cart {}
+            impl super::Show for super::Cart {}
+            impl Named for Cart {}
+            impl super::Show for Price {}
+            impl super::super::Show for super::Price {}
+            impl Named for super::super::Price {}
+            pub struct Till;
+            mod n {
+                use other::Named as Till;
+                impl super::super::Show for super::Till {}
+                impl self::Own for super::super::Cart {}
+                impl Deep for Till {}
+                trait Own {}
+            }
+            fn f() { impl Deep for self::Till {} }
+        }
+        """,
     "a.py": "class A: pass\nclass B(A): pass\n",
     "p/__init__.py": "from .c import C\n",
     "p/c.py": "class C: pass\n",
@@ -88,6 +117,12 @@ EXPECTED = {
     "a.rs::State": ["a.rs::Show", "a.rs::m.Inner"],
     "a.rs::m.Price": ["a.rs::m.Inner", "a.rs::Show"],
     "a.rs::f.Cart": ["a.rs::Show"],
+    # what stands deeper comes first
+    "b.rs::Cart": ["b.rs::m.Named", "b.rs::Show", "b.rs::m.n.Own", "b.rs::Named"],
+    "b.rs::Price": ["b.rs::Show"],
+    "b.rs::Show": ["b.rs::m.Deep"],
+    "b.rs::m.Named": ["b.rs::Named"],
+    "b.rs::m.Till": ["b.rs::Show", "b.rs::m.Deep"],
     "c.js::X": ["a.ts::A"],
     "c.js::Y": ["a.ts::D"],
     "c.js::Z": ["a.ts::A"],

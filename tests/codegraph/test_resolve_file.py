@@ -67,6 +67,27 @@ CASES = {
         "self A.f#1",
     ),
     "cpp: this": ("a.cpp", "struct A { int f() { return 1; } int g() { return this->f$0(); } };", "self A.f"),
+    "rust: the module around": ("a.rs", "fn f() {}\nmod m { fn f() {} fn g() { super::f$0(); } }", "scope f"),
+    "rust: the module around, not a trait": (
+        "a.rs",
+        "trait T { fn f() {} }\nstruct A;\nimpl T for A {}\nimpl A { fn g() { super::f$0(); } }",
+        None,
+    ),
+    "rust: imported there": (
+        "a.rs",
+        "fn f() {}\nmod m { use other::f; fn g() { f$0(); } }",
+        None,
+    ),
+    "rust: imported from around": (
+        "a.rs",
+        "fn f() {}\nmod m { use super::{self, f}; fn g() { f$0(); } }",
+        "scope f",
+    ),
+    "rust: imported from this crate": (
+        "a.rs",
+        "fn f() {}\nmod tests { use crate::a::f; fn g() { f$0(); } }",
+        "scope f",
+    ),
     "cpp: a namespace": (
         "a.cpp",
         "namespace n { int f() { return 1; } }\nint g() { return n::f$0(); }",

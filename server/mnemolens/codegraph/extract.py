@@ -771,7 +771,7 @@ def assembling(
             path = qualname + "."
             stack += [(e, index, path, inside, own_row, own_column) for e in reversed(unit.edges)]
     if scopes := [(at, unit) for at in (*elsewhere, -1) if (unit := units[at] if at >= 0 else root).based]:
-        _add_bases(scopes, symbols)
+        _add_bases(scopes, symbols, bound)
     module_names = root.bound
     for index in elsewhere:
         module_names |= _bind_elsewhere(index, symbols, units, bound)
@@ -787,19 +787,53 @@ def assembling(
     )
 
 
-def _add_bases(scopes: list[tuple[int, Unit]], symbols: list[Symbol]) -> None:
+def _add_bases(scopes: list[tuple[int, Unit]], symbols: list[Symbol], bound: list[frozenset[str]]) -> None:
     """Add to classes the bases that the text of a scope around them tells."""
     places = {symbol.qualname: at for at, symbol in enumerate(symbols) if not symbol.ordinal}
+
+    def found(written: str, scope: int) -> int | None:
+        path, name = _told_from(written, scope, symbols)
+        at = places.get(path + name)
+        while at is None and name == written and scope >= 0 and name not in bound[scope]:
+            scope = symbols[scope].parent
+            at = places.get((symbols[scope].qualname + "." if scope >= 0 else "") + name)
+        return at
+
     for scope, unit in scopes:
-        path = symbols[scope].qualname + "." if scope >= 0 else ""
         for name, base in unit.based:
-            at, around = places.get(path + name), path
-            while at is None and around:
-                around = around.rpartition(".")[0].rpartition(".")[0]
-                around += "." if around else ""
-                at = places.get(around + name)
-            if at is not None and symbols[at].kind in CLASS_KINDS and base not in symbols[at].bases:
-                symbols[at] = replace(symbols[at], bases=(*symbols[at].bases, base))
+            at = found(name, scope)
+            if at is None or symbols[at].kind not in CLASS_KINDS:
+                continue
+            there = found(base, scope) if symbols[at].parent != scope else None
+            whole = base if there is None else symbols[there].qualname
+            if whole not in symbols[at].bases:
+                symbols[at] = replace(symbols[at], bases=(*symbols[at].bases, whole))
+
+
+_RELATIVE = ("self.", "super.")
+"""How a name begins that is looked up in the module around, or in the one around that, and nowhere else."""
+
+
+def _told_from(name: str, scope: int, symbols: list[Symbol]) -> tuple[str, str]:
+    """The dotted name, with a dot, of the scope in which a name is to be looked up; what is left of the name.
+
+    A name that leads out of the file is left as it is.
+    """
+    at, rest = scope, name
+    while rest.startswith(_RELATIVE):
+        head, _, rest = rest.partition(".")
+        at = _module_around(at, symbols)
+        if head == "super":
+            if at < 0:
+                return "", name
+            at = _module_around(symbols[at].parent, symbols)
+    return symbols[at].qualname + "." if at >= 0 else "", rest
+
+
+def _module_around(at: int, symbols: list[Symbol]) -> int:
+    while at >= 0 and symbols[at].kind != "namespace":
+        at = symbols[at].parent
+    return at
 
 
 def _import(item: RawImport, scope: int) -> Import:

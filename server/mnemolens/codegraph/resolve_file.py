@@ -10,6 +10,7 @@ from mnemolens.core.symbols import CLASS_KINDS, Resolved, SymbolKey
 
 _OWN = frozenset({"this", "$this", "self", "Self", "static"})
 _ABOVE = frozenset({"super", "base", "parent"})
+_AROUND = ("self.", "super.")
 _BY_RECEIVER_ONLY = frozenset({"rust", "php"})
 """Languages in which a method is never called by its bare name."""
 
@@ -31,6 +32,8 @@ class FileResolver:
             return None
         if not receiver:
             return self._bare(name, scope)
+        if self.symbols.language == "rust" and receiver.partition(".")[0] == "super":
+            return self._in_module_around(f"{receiver}.{name}", scope)
         if receiver in _OWN or receiver in _ABOVE:
             owner = self._owner(scope)
             return None if owner is None else self._member(owner, name, own=receiver in _OWN)
@@ -45,8 +48,31 @@ class FileResolver:
     def bases(self, owner: int) -> list[Resolved]:
         """The classes of this file that a class derives from."""
         symbol = self.symbols.symbols[owner]
-        found = [self._bare(base, symbol.parent) for base in symbol.bases]
+        found = [
+            self._in_module_around(base, symbol.parent)
+            if base.startswith(_AROUND)
+            else self._bare(base, symbol.parent)
+            for base in symbol.bases
+        ]
         return [item for item in found if item is not None and self._is_class(item.key.qualname)]
+
+    def _in_module_around(self, path: str, scope: int) -> Resolved | None:
+        """What Rust's `super::path` and `self::path` mean."""
+        at = self._module(scope)
+        while path.startswith(_AROUND):
+            head, _, path = path.partition(".")
+            if head == "super":
+                if at < 0:
+                    return None
+                at = self._module(self.symbols.symbols[at].parent)
+        key = self._one(f"{self.symbols.symbols[at].qualname}.{path}" if at >= 0 else path)
+        return None if key is None else Resolved(key, "scope")
+
+    def _module(self, scope: int) -> int:
+        """The innermost module around a scope; -1 for the file itself."""
+        while scope >= 0 and self.symbols.symbols[scope].kind != "namespace":
+            scope = self.symbols.symbols[scope].parent
+        return scope
 
     def _bare(self, name: str, scope: int) -> Resolved | None:
         at = scope

@@ -111,7 +111,9 @@ class Facts:
         self.attributes: set[str] = set()
         """Attributes set on the instance (`self.name = …`)."""
         self.based: list[tuple[str, str]] = []
-        """Names of classes, each with a base that is told beside it (Rust's `impl Named for Cart`)."""
+        """Names of classes, each with a base that is told beside it (Rust's `impl Named for Cart`).
+
+        Both may begin with `self.` and `super.`: in the module around, in the one around that."""
         self.types: dict[str, set[str]] = {}
         """What is said of the type of a name, or of `self.name`: ":Type", "=expression", "?" for unknown."""
 

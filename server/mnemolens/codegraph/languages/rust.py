@@ -4,7 +4,7 @@ import re
 
 from tree_sitter import Node
 
-from mnemolens.codegraph.languages.base import Facts, Grammar, Language, Rule, mentions
+from mnemolens.codegraph.languages.base import Facts, Grammar, Language, Rule, text_of
 from mnemolens.codegraph.languages.shallow import Syntax, bases_in, defined, in_class, plain_name
 
 
@@ -19,10 +19,45 @@ def _implemented(node: Node) -> str | None:
 def _visit_implementation(node: Node, facts: Facts) -> None:
     """`impl Named for Cart`: the trait is a base of the type, unless `!` says that it is none."""
     made, base = (plain_name(node.child_by_field_name(part)) for part in ("type", "trait"))
-    is_any = mentions(node.child_by_field_name("type_parameters"), made)  # `impl<T> Named for T`
+    is_any = made in _parameters(node.child_by_field_name("type_parameters"))  # `impl<T> Named for T`
     if made and base and not is_any and not any(child.type == "!" for child in node.children):
         facts.based.append((made, base))
 
+
+def _parameters(node: Node | None) -> set[str]:
+    """The names of type parameters, without what bounds them."""
+    found = set()
+    for child in node.named_children if node is not None else ():
+        found.add(text_of(child.child_by_field_name("name") or child))
+    return found
+
+
+def _visit_use(node: Node, facts: Facts) -> None:
+    """The names that a `use` brings, but for those of modules around: what they mean is found there.
+
+    What `crate::cart::Cart` names may well be this file's: tests in it write so.
+    """
+    waiting: list[tuple[Node | None, str]] = [(node.child_by_field_name("argument"), "")]
+    while waiting:
+        item, path = waiting.pop()
+        if item is None:
+            continue
+        if item.type == "use_list":
+            waiting.extend((child, path) for child in item.named_children)
+        elif item.type == "scoped_use_list":
+            inner = f"{path}.{plain_name(item.child_by_field_name('path'))}"
+            waiting.append((item.child_by_field_name("list"), inner))
+        elif item.type in _BROUGHT:
+            alias = item.child_by_field_name("alias")
+            named = item if alias is None else item.child_by_field_name("path")
+            whole = f"{path}.{plain_name(named)}".removesuffix(".self").removeprefix(".")
+            *before, name = whole.split(".")
+            if alias is not None or not (set(before) <= _AROUND or before[0] == "crate"):
+                facts.bound.add(text_of(alias) if alias is not None else name)
+
+
+_BROUGHT = frozenset({"identifier", "self", "scoped_identifier", "use_as_clause"})
+_AROUND = frozenset({"self", "super"})
 
 _SYNTAX = Syntax(
     names=frozenset({"identifier", "field_identifier", "type_identifier", "self", "super", "crate"}),
@@ -52,6 +87,7 @@ RUST = Language(
             "function_item": defined("function"),
             "function_signature_item": defined("method"),
             "macro_definition": defined("function", body="macro_rule"),
+            "use_declaration": Rule(visit=_visit_use),
             "impl_item": Rule(scope=_implemented, visit=_visit_implementation),
         }
     ),
