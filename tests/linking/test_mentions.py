@@ -68,6 +68,8 @@ def said(content):
         (":py:meth:`~pkg.Class.method`", [("role", "pkg.Class.method", True)]),
         (":class:`the class <pkg.Class>`", [("role", "pkg.Class", True)]),
         ("函数resolve_redirects会", [("snake_case", "resolve_redirects", False)]),
+        ("`gro\u0308\u00dfe()`", [("code_span", "gr\u00f6\u00dfe", True)]),
+        ("urlopen\u0301 and load_it\u0308 and \u0301do_it", []),
         ("`größe`", [("code_span", "größe", True)]),
         ("`函数()`", [("code_span", "函数", True)]),
         ("a.py::load", [("symbol_id", "load", True)]),

@@ -81,6 +81,24 @@ def test_of_an_endless_query_the_beginning_counts():
     assert len(read_query("word" * 10 + " x1" * 1_000_000).words) <= 64
 
 
+@pytest.mark.parametrize(
+    ("text", "needed", "helps"),
+    [
+        ("\u652f\u4ed8\u670d\u52a1", ["\u652f\u4ed8", "\u670d\u52a1"], ["\u4ed8\u670d"]),
+        ("\u91cd\u590d\u6263", ["\u91cd\u590d", "\u590d\u6263"], []),
+        ("\u30ad\u30e3\u30c3\u30b7", ["\u30ad\u30e3", "\u30e3\u30c3", "\u30c3\u30b7"], []),
+        ("\uac00", ["\uac00"], []),
+        ("\u30ac", ["\u30ac"], []),
+    ],
+)
+def test_which_pairs_of_a_script_without_spaces_are_needed(text, needed, helps):
+    wanted, _ = read_query(text).wanted()
+    assert [one.term for one in wanted if one.needed] == needed
+    assert [one.term for one in wanted if not one.needed] == helps
+    if len(text) == 1:  # also as the first of a pair
+        assert wanted[0].beginning == text
+
+
 def test_a_word_is_asked_for_with_what_is_used_in_its_place():
     wanted, _ = read_query("erase quarkonium").wanted()
     assert stem("delete") in wanted[0].synonyms

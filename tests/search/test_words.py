@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemolens.search.words import MAX_TERM, joined, spots, stem, terms_of, words_of_query
+from mnemolens.search.words import MAX_TERM, folded, joined, spots, stem, terms_of, words_of_query
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,35 @@ def test_scripts_without_spaces_are_pairs():
     assert terms_of("ไทย") == ["ไท", "ทย", "ย"]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("M\u00fcller", "Mu\u0308ller"),  # composed, and as a Mac writes it
+        ("caf\u00e9", "cafe\u0301"),
+        ("\u00c9cole", "E\u0301cole"),
+        ("\u30c6\u30b9\u30c8", "\uff83\uff7d\uff84"),  # wide and narrow katakana
+        ("\u30ac\u30b9", "\u30ab\u3099\u30b9"),
+        ("\uac00\uaca9", "\u1100\u1161\u1100\u1167\u11a8"),  # hangul
+        ("\u05e9\u05dc\u05d5\u05dd", "\u05e9\u05c1\u05b8\u05dc\u05d5\u05b9\u05dd"),  # with and without points
+        ("\u0645\u062d\u0645\u062f", "\u0645\u064f\u062d\u064e\u0645\u0651\u064e\u062f"),
+    ],
+)
+def test_a_word_is_the_same_however_its_letters_are_written(one, other):
+    assert terms_of(one) == terms_of(other)
+    assert terms_of(one)
+
+
+def test_vowel_signs_are_part_of_a_word():
+    assert terms_of("\u0939\u093f\u0928\u094d\u0926\u0940 \u092e\u0947\u0902") == [
+        folded("\u0939\u093f\u0928\u094d\u0926\u0940"),
+        folded("\u092e\u0947\u0902"),
+    ]
+
+
+def test_accents_alone_are_no_word():
+    assert terms_of("\u0301 _\u0301 1\u0301\u0302") == ["1"]
+
+
 def test_an_emoji_is_a_word():
     assert terms_of("🔥") == ["🔥"]
 
@@ -70,7 +99,12 @@ def test_words_of_a_query(query, words):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.text(max_size=60))
+@given(
+    st.text(max_size=60)
+    | st.text(
+        alphabet="aE1_\u0301\u0308\u05c1\u05e9\u1100\u1161\uff83\uff9e\u30ab\u3099\u0939\u093f \u0e33\u0e01"
+    )
+)
 def test_where_terms_stand_agrees_with_which_there_are(text):
     found = list(spots(text, set(terms_of(text))))
     assert sorted(spot.term for spot in found) == sorted(terms_of(text))

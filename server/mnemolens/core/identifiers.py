@@ -13,9 +13,14 @@ IDENTIFIER = r"[A-Za-z_$][A-Za-z0-9_$]*"
 LATIN_LETTERS = "\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
 """Class body of non-ASCII Latin letters: beside them an ASCII run is part of a longer word (`naïve_load`)."""
 
+COMBINING = "\u0300-\u036f"
+"""Class body of accents that stand behind their letter, as text from a Mac often has them."""
+
 _IDENTIFIER = re.compile(IDENTIFIER)
+_LOWER = f"a-z{LATIN_LETTERS}"
 _PARTS = re.compile(
-    rf"[A-Z]+(?![a-z{LATIN_LETTERS}])|[A-Z]?[a-z{LATIN_LETTERS}]+|[0-9]+|[^\W\d_A-Za-z{LATIN_LETTERS}]+"
+    rf"[A-Z]+(?![{_LOWER}{COMBINING}])|[A-Z][{_LOWER}{COMBINING}]+|[{_LOWER}][{_LOWER}{COMBINING}]*|[0-9]+"
+    rf"|[^\W\d_A-Za-z{LATIN_LETTERS}]+"
 )
 
 

@@ -6,13 +6,14 @@ the first `SCAN_LIMIT` code points of a field are read.
 """
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Generator, Iterator
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from mnemolens.core.identifiers import IDENTIFIER, LATIN_LETTERS, is_common_word, is_identifier
+from mnemolens.core.identifiers import COMBINING, IDENTIFIER, LATIN_LETTERS, is_common_word, is_identifier
 from mnemolens.linking.rules import found_by
 from mnemolens.linking.values import Mention, Rule
 from mnemolens.linking.vocabulary import BUILT_IN, CODE_KEYWORDS, FILE_EXTENSIONS
@@ -25,8 +26,8 @@ MAX_NAME_LENGTH = 500
 MIN_BARE_LENGTH = 4
 """Shorter bare words are never taken for names; written as code or called, they are."""
 
-_BEFORE = rf"(?<![A-Za-z0-9_${LATIN_LETTERS}])"
-_AFTER = rf"(?![A-Za-z0-9_${LATIN_LETTERS}])"
+_BEFORE = rf"(?<![A-Za-z0-9_${LATIN_LETTERS}{COMBINING}])"
+_AFTER = rf"(?![A-Za-z0-9_${LATIN_LETTERS}{COMBINING}])"
 _SEGMENT = r"[A-Za-z0-9_.@+~$\-]"
 _NAME = r"[A-Za-z_$][A-Za-z0-9_$]*+"
 _ESCAPED = r"\\_"
@@ -189,7 +190,10 @@ class _Reader:
             name = whole.group(whole.lastgroup)
             yield self._mention(start, start + len(name), rule, marked=True)
         elif not inner.isascii() and inner.removesuffix("()").isidentifier():
-            yield self._mention(start, start + len(inner.removesuffix("()")), rule, marked=True)
+            name = inner.removesuffix("()")
+            # Composed, as nearly all source is, also where the text was not.
+            composed = unicodedata.normalize("NFC", name)
+            yield self._mention(start, start + len(name), rule, marked=True)._replace(text=composed)
         elif inner.startswith(".") and is_identifier(inner[1:].removesuffix("()")):
             yield self._mention(start + 1, start + len(inner.removesuffix("()")), rule, marked=True)
         else:

@@ -13,7 +13,15 @@ from typing import Final
 from mnemolens.core.memories import MEMORY_KINDS, VERDICTS
 from mnemolens.search.index import Wanted
 from mnemolens.search.synonyms import synonyms
-from mnemolens.search.words import folded, is_unspaced, joined, names_in_query, terms_of_part, words_of_query
+from mnemolens.search.words import (
+    folded,
+    is_unspaced,
+    joined,
+    names_in_query,
+    needed_of,
+    terms_of_part,
+    words_of_query,
+)
 
 MAX_QUERY: Final = 10_000
 """Characters of a query that count."""
@@ -84,11 +92,12 @@ class Query:
         wanted: list[Wanted] = []
         numbers: list[int] = []
         for number, word in enumerate(self.words):
-            short = len(word) == 1 and is_unspaced(word)
-            beginning = folded(word) if short or (as_typed and len(word) > 1) else ""
-            for term in terms_of_part(word):
-                begins = beginning if short or not is_unspaced(term) else ""
-                wanted.append(Wanted(term, begins, synonyms=synonyms(term)))
+            terms = terms_of_part(word)
+            for term, needed in zip(terms, needed_of(terms), strict=True):
+                begins = folded(word) if as_typed and len(word) > 1 else ""
+                if is_unspaced(term):
+                    begins = term if len(term) == 1 else ""
+                wanted.append(Wanted(term, begins, needed, synonyms=synonyms(term)))
                 numbers.append(number)
         for name in names_in_query(self.text)[:MAX_WORDS]:
             wanted.append(Wanted(joined(name), needed=False))

@@ -10,13 +10,20 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from mnemolens.core.identifiers import LATIN_LETTERS, split_identifier, split_spans
+from mnemolens.core.identifiers import COMBINING, LATIN_LETTERS, split_identifier, split_spans
 
 # Scripts written without spaces: CJK with kana and hangul, Thai, Lao, Myanmar, Khmer.
 _UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fff\u3005-\u30ff\u3100-\u9fff\uac00-\ud7af\uf900-\ufaff"
-    "\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fff\u3005-\u30ff\u3100-\u9fff\uac00-\ud7af"
+    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
+_INDIC = "\u0900-\u0963\u0966-\u0dff"
+"""From Devanagari to Sinhala: vowels are signs that Python takes for no letters."""
+_MARKS = (
+    f"{COMBINING}\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed"
+)
+"""Accents, and the points of Hebrew and Arabic, which most people leave out."""
 _SIGNS = "\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _LATIN = f"A-Za-z0-9_{LATIN_LETTERS}"
 
@@ -24,7 +31,10 @@ _LATIN = f"A-Za-z0-9_{LATIN_LETTERS}"
 # Compiled at their first use: 3 ms each, which commands that search nothing need not wait for.
 @cache
 def _word() -> re.Pattern[str]:
-    return re.compile(f"[{_LATIN}]+|[{_UNSPACED}]+|[{_SIGNS}]|[^\\W{_LATIN}{_UNSPACED}]+")
+    other = f"[^\\W{_LATIN}{_UNSPACED}{_INDIC}]"
+    return re.compile(
+        f"[{_LATIN}][{_LATIN}{COMBINING}]*|[{_UNSPACED}]+|[{_SIGNS}]|[{_INDIC}]+|{other}(?:{other}|[{_MARKS}])*"
+    )
 
 
 @cache
@@ -32,7 +42,9 @@ def _unspaced() -> re.Pattern[str]:
     return re.compile(f"[{_UNSPACED}]")
 
 
-_COMBINING = re.compile("[\u0300-\u036f]")
+_COMBINING = re.compile(f"[{_MARKS}]")
+_NARROW = re.compile("[\uff66-\uff9f]")
+_IDEOGRAPHS = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]+")
 
 MAX_TERM = 64
 """Characters of a term that count: nobody types more of a word, and a line of base64 is no word."""
@@ -97,9 +109,21 @@ def is_unspaced(text: str) -> bool:
 
 def terms_of_part(part: str) -> tuple[str, ...]:
     """The terms that one of `words_of_query` stands for: one, but for a run without spaces."""
-    if is_unspaced(part) and len(part) > 1:
-        return _pairs(part)[:-1]
+    if is_unspaced(part):
+        pairs = _pairs(part)
+        return pairs[:-1] if len(pairs) > 1 else pairs
     return (stem(part),)
+
+
+def needed_of(terms: tuple[str, ...]) -> tuple[bool, ...]:
+    """Which of `terms_of_part` a text must hold to hold the part.
+
+    Of ideographs every second pair will do: what asks for `支付服务` finds `支付 服务` too.
+    """
+    last = len(terms) - 1
+    return tuple(
+        at % 2 == 0 or at == last or _IDEOGRAPHS.fullmatch(term) is None for at, term in enumerate(terms)
+    )
 
 
 def spots(text: str, wanted: set[str]) -> Iterator[Spot]:
@@ -110,8 +134,12 @@ def spots(text: str, wanted: set[str]) -> Iterator[Spot]:
         if wanted.isdisjoint(remembered(word) or _terms_of_new(word)):
             continue
         if is_unspaced(word):
-            for offset, pair in enumerate(_pairs(word)):
-                yield Spot(pair, at + offset, at + min(offset + 2, len(word)))
+            pairs = _pairs(word)
+            for offset, pair in enumerate(pairs):
+                if len(pairs) == len(word):
+                    yield Spot(pair, at + offset, at + min(offset + 2, len(word)))
+                else:  # characters are written in pieces: which ones belong to a pair is not told
+                    yield Spot(pair, at, at + len(word))
             continue
         parts = split_spans(word) if _is_latin(word) else [(0, len(word))]
         if len(parts) > 1:
@@ -174,7 +202,11 @@ def _is_latin(word: str) -> bool:
 
 
 def _pairs(run: str) -> tuple[str, ...]:
-    """Each two neighbouring characters, and the last one alone, so that one character is a prefix of each."""
+    """Each two neighbouring characters, and the last one alone, so that one character is a prefix of each.
+
+    Characters written in pieces are put together, narrow katakana are made wide.
+    """
+    run = unicodedata.normalize("NFC" if _NARROW.search(run) is None else "NFKC", run)
     return tuple(run[at : at + 2] for at in range(len(run)))
 
 
