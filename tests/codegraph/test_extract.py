@@ -257,7 +257,19 @@ export class E {
         ("class A(B): x = 1", "python", "class A(B)"),
         ("def f(a):  # key = abc\n    # and b\n    pass", "python", "def f(a)"),
         ("def f(\n    a,  # first, (of two)\n    # é\n    b='#',\n): pass", "python", "def f( a, b='#', )"),
-        ("function f(a /* in cents */, b) { // c\n}", "javascript", "function f(a , b)"),
+        ("function f(a /* in cents */, b) { // c\n}", "javascript", "function f(a, b)"),
+        ("function f(/* in cents */ a /* b */) {\n}", "javascript", "function f(a)"),
+        ("function f(/* none */) {\n}", "javascript", "function f()"),
+        (
+            "function f(a /* of it */: string /* c */ | null, b /* = */ = 1) {}",
+            "typescript",
+            "function f(a: string | null, b = 1)",
+        ),
+        (
+            "def f(  # all\n    a: list[  # of it\n        int\n    ],\n): pass",
+            "python",
+            "def f(a: list[int ], )",
+        ),
         ("class A { #b() { return 1; } }", "javascript", "class A"),
         (
             "@Dec({ // of it\n  tag: 'x', // long\n})\n// lists\nclass A extends B /* y */ {}",

@@ -125,6 +125,18 @@ def test_what_can_be_read_stays_as_it_is(text):
     assert mended(text.encode()) == text.encode()
 
 
+@pytest.mark.parametrize(
+    ("head", "body", "is_mended"),
+    [(1, 900, True), (250, 1, True), (1, 1100, False), (400, 1, False)],
+)
+def test_from_each_class_on_a_line_only_so_much_of_it_is_looked_at(head, body, is_mended):
+    """What is looked at at each of thousands in one line must not be the rest of the line."""
+    line = f"run(object : {'B' * head} {{ override fun f() = {'b' * body} }})"
+    for start in ("", "class A "):
+        source = f"val x = {start}{line}\n"
+        assert mended(source.encode()) == source.replace(" }", ";}" if is_mended else " }").encode()
+
+
 def test_calls_keep_the_names_that_are_written():
     symbols, _ = found_in("fun f() {\n  g()\n  open(1)\n}\n")
     assert {(call.receiver, call.name) for call in symbols.calls} == {("", "g"), ("", "open")}

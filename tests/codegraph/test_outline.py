@@ -40,6 +40,11 @@ GO = """func (c *Client) Do(req *Request) error {
 	switch req.Kind {
 	case A, B:
 		panic("x")
+	case D:
+		panic(fmt.Errorf("of %v", c.kind()))
+	default:
+		defer func() { panic(late) }()
+		panic(err) // of it
 	}
 	return c.send(req)
 }"""
@@ -78,9 +83,9 @@ GO = """func (c *Client) Do(req *Request) error {
             "method",
             GO,
             Outline(
-                ("c.check", "m.Handle", "panic", "c.send"),
-                (),
-                ("if err := c.check(req); err != nil", "for _, m := range c.all", "case A, B"),
+                ("c.check", "m.Handle", "fmt.Errorf", "c.kind", "c.send"),
+                ('"x"', "fmt.Errorf", "late", "err"),
+                ("if err := c.check(req); err != nil", "for _, m := range c.all", "case A, B", "case D"),
             ),
         ),
     ],

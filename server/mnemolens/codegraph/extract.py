@@ -586,7 +586,7 @@ def _describe(
 
 
 def _without_comments(head: bytes, first: Node, node: Node, language: Language) -> bytes:
-    """The head, a comment in it as a blank: it is no part of the signature, and may hold anything."""
+    """The head, a comment in it as what parts its neighbours: it is no part of the signature."""
     base, end = first.start_byte, first.start_byte + len(head)
     pieces, at = [], 0
     todo = [node]
@@ -601,11 +601,22 @@ def _without_comments(head: bytes, first: Node, node: Node, language: Language) 
                 pieces.append((start, child.end_byte - base))
             elif child.child_count:
                 todo.append(child)
-    kept = []
+    kept = b""
     for start, stop in sorted(pieces):
-        kept.append(head[at:start])
+        kept = _parted(kept, head[at:start])
         at = stop
-    return b" ".join((*kept, head[at:]))
+    return _parted(kept, head[at:])
+
+
+_OPENING, _CLOSING = (b"(", b"[", b"{", b"<"), (b")", b"]", b"}", b">", b",", b";", b":")
+
+
+def _parted(left: bytes, right: bytes) -> bytes:
+    """Both with a blank between them, where one would be written."""
+    left, right = left.rstrip(), right.lstrip()
+    if not left or left.endswith(_OPENING) or right.startswith(_CLOSING):
+        return left + right
+    return left + b" " + right
 
 
 def _clipped_end(node: Node, language: Language) -> tuple[int, int]:

@@ -27,7 +27,7 @@ class Outline(NamedTuple):
 
     Attributes:
         calls: what it calls, as written without arguments: `provider.charge`.
-        raises: what it raises or throws: the error's name, else what is thrown.
+        raises: what it raises, throws or panics with: the error's name, else what is thrown.
         branches: heads of its conditions, loops and handlers: `if status >= 500`, `except Timeout`.
     """
 
@@ -54,7 +54,10 @@ def _outline(root: Node, language: Language, start: int, end: int) -> Outline:
     branches: dict[str, None] = {}
     for node in _own(root, language, start, end):
         for name in _called(node, language):
-            calls[name] = None
+            if name in language.raising:
+                raises[_thrown(node.child_by_field_name("arguments")) or name] = None
+            else:
+                calls[name] = None
         if node.type in language.raises and (thrown := _thrown(node)):
             raises[thrown] = None
         if node.type in language.branches:
@@ -89,9 +92,10 @@ def _called(node: Node, language: Language) -> Iterator[str]:
             yield f"{receiver}.{name}" if receiver else name
 
 
-def _thrown(node: Node) -> str:
-    """`Timeout` of `raise Timeout("…") from error`."""
-    thrown = next((child for child in node.named_children if child.type != "comment"), None)
+def _thrown(node: Node | None) -> str:
+    """`Timeout` of `raise Timeout("…") from error`, `fmt.Errorf` of what is in `panic(fmt.Errorf("…"))`."""
+    children = node.named_children if node is not None else []
+    thrown = next((child for child in children if child.type != "comment"), None)
     while thrown is not None:
         inner = next(filter(None, map(thrown.child_by_field_name, ("function", "constructor", "type"))), None)
         if inner is None:

@@ -259,6 +259,7 @@ class Language:
         branch: whether what stands in a node takes place always ("") or on a condition.
         always_ends: no parse of it ever got stuck (tests/bench/fuzz.py): not to watch it saves 7 %.
         raises, branches: node types for an outline.
+        raising: what is called, without a receiver, to raise.
         frames: texts to put around a snippet, by symbol kind, so that it parses alone.
     """
 
@@ -286,6 +287,7 @@ class Language:
     branch: Callable[[Node], Branch] = _no_branch
     raises: frozenset[str] = RAISES
     branches: frozenset[str] = BRANCHES
+    raising: frozenset[str] = frozenset()
 
     @cached_property
     def ts(self) -> tree_sitter.Language:

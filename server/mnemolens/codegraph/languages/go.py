@@ -466,4 +466,5 @@ GO = Language(
     reference=_reference,
     frames=_frames,
     doc_lines=re.compile(rb"//(?![a-z0-9]+:[a-z0-9]) ?"),
+    raising=frozenset({"panic"}),
 )
