@@ -73,6 +73,27 @@ def test_snooze_is_written_down_and_not_now_is_not(folder):
     assert due(folder) == {"a": "its time has come", "b": "its time has come"}
 
 
+def test_a_message_comes_once_a_day_from_one_of_all_windows(folder):
+    def told(window):
+        reminders = window.workspace.reminders
+        return [one.memory.title for one in reminders.take_untold(reminders.due(window.now), window.now)]
+
+    one = folder.remember("call", title="a", type="prospective", due_at=folder.later(hours=1))
+    other = Folder(folder.root)
+    folder.pass_time(3600)
+    other.pass_time(3600)
+    assert (told(folder), told(other), told(folder)) == (["a"], [], [])
+    other.restart()
+    assert told(other) == []
+    folder.commit(folder.workspace.reminders.snooze(one, folder.later(hours=1), folder.now))
+    folder.pass_time(3600)
+    other.pass_time(3600)
+    assert (told(other), told(folder)) == (["a"], [])
+    folder.pass_time(timedelta(days=1).total_seconds())
+    assert told(folder) == ["a"]
+    other.close()
+
+
 def test_what_cannot_be_snoozed(folder):
     one = folder.remember("call", title="a", type="prospective", due_at=folder.later(hours=1))
     with pytest.raises(InvalidArgument, match="dueAt"):

@@ -2,11 +2,12 @@
 
 A trigger fires for the memory's anchors: their code changed, their file was opened, or the branch was merged.
 A time that was set later than the trigger puts it off until then; one that came with it is a latest time.
-"Not now" lasts until the next start and is not written down.
+"Not now" lasts until the next start and is not written down. A message about what is due comes once a day,
+however many windows are open or started anew.
 """
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from mnemolens.core.errors import InvalidArgument
@@ -22,6 +23,10 @@ from mnemolens.engine.refreshing import Refreshing
 from mnemolens.engine.show import Show
 from mnemolens.engine.write import Write
 from mnemolens.store.merge import MergedState
+from mnemolens.store.moments import Moments
+
+TOLD_AGAIN = timedelta(days=1)
+"""After which a memory that is still due is named in a message again."""
 
 
 class Due(NamedTuple):
@@ -49,6 +54,7 @@ class Reminders:
         branches: Branches,
         refreshing: Refreshing,
         author: Author,
+        told: Moments,
     ) -> None:
         self._state = state
         self._links = links
@@ -57,6 +63,7 @@ class Reminders:
         self._branches = branches
         self._refreshing = refreshing
         self._author = author
+        self._told = told
         self._waiting: dict[str, Memory] = {}
         self._opened: set[str] = set()
         self._changed: set[str] = set()
@@ -85,6 +92,14 @@ class Reminders:
             if why and (memory.expires_at is None or memory.expires_at > now):
                 found.append(Due(memory, why, self._places(memory)))
         return tuple(sorted(found, key=lambda due: (due.memory.due_at or now, due.memory.id)))
+
+    def take_untold(self, due: Iterable[Due], now: datetime) -> list[Due]:
+        """Those of them that no window named in a message lately; whoever asks does that now."""
+        return [
+            one
+            for one in due
+            if self._told.of(one.memory.id, one.why, str(one.memory.due_at)).is_first(now, TOLD_AGAIN)
+        ]
 
     def not_now(self, memory_id: str, now: datetime) -> MemoryView:
         """Says nothing of the memory until the next start.

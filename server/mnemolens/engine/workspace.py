@@ -64,7 +64,7 @@ from mnemolens.store.git import git_busy, read_head
 from mnemolens.store.journal import Journal
 from mnemolens.store.layout import Layout, find_layout
 from mnemolens.store.merge import MergedState
-from mnemolens.store.moments import Moment
+from mnemolens.store.moments import Moment, Moments
 from mnemolens.store.opened import OpenedFolder
 from mnemolens.store.symbols import SymbolCache
 
@@ -164,7 +164,10 @@ class Workspace:
         self.sessions = Sessions(state, self.writing, self.author)
 
         # Reading
-        self.reminders = Reminders(state, links, code, show, self._branches, self.refreshing, self.author)
+        told = Moments(layout.cache_dir / "told", layout.store.as_posix())
+        self.reminders = Reminders(
+            state, links, code, show, self._branches, self.refreshing, self.author, told
+        )
         self.hovers = Hovers(now_set, self.sources, show, self.focus)
         self.lenses = Lenses(now_set, state, links, code, show)
         self.hints = Hints(now_set, state, links, code, show, self.reminders)

@@ -1,7 +1,7 @@
 """`textDocument/publishDiagnostics`: hints at memories that are due, contradict each other, or have drifted.
 
 Published at the tick, for whatever is other than what the client has. A memory that has become due where no
-editor looks is named once in a message.
+editor looks is named in one message, whichever window says it.
 """
 
 from collections.abc import Iterable
@@ -117,6 +117,7 @@ def _tell(ls: MnemolensServer, workspace: Workspace, due: Iterable[Due], told: s
         and not any(ls.texts.uri_of(Place(workspace, key.file)) for key in one.places)
     ]
     told.update(one.memory.id for one in due)
+    unseen = workspace.reminders.take_untold(unseen, ls.now())
     if unseen:
         names = ", ".join(f"“{one.memory.title}”" for one in unseen[:MAX_NAMED])
         more = f" and {len(unseen) - MAX_NAMED} more" if len(unseen) > MAX_NAMED else ""
