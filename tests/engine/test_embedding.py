@@ -236,6 +236,10 @@ def test_an_endpoint_that_is_slow_holds_no_question_up(folder, server, monkeypat
         (b'{"embeddings": [[NaN, 1]]}', "not finite"),
         ({"embeddings": [[1], [2, 3]]}, "gave no vectors"),
         ({"embeddings": None}, "gave no"),
+        (b'{"embeddings": [[1e300, 1]]}', "not finite"),
+        (b'{"embeddings": [[' + b"9" * 60 + b", 1]]}", "not finite"),
+        ({"embeddings": [[1.0] * 20_000]}, "vectors of 20000 numbers; at most 16384"),
+        ({"embeddings": {"a": 1}}, "gave no vectors"),
     ],
 )
 def test_garbage_is_told_apart_from_vectors(server, answer, words):
@@ -260,6 +264,40 @@ def test_the_key_is_sent_as_a_header_and_comes_from_the_environment(server):
     assert server.headers[-1] is None
 
 
+def test_a_key_that_no_header_can_hold_is_not_told(server):
+    with pytest.raises(EmbedderUnavailable, match=r"^search\.keyVariable: ") as raised:
+        Endpoint("openai", server.address, "m", "secret\r\nX-Other: 1")
+    assert "secret" not in str(raised.value)
+    Endpoint("openai", server.address, "m", "secret\r\n")  # as a file gave it
+    assert server.headers == ["Bearer secret"]
+
+
+def test_an_address_may_hold_any_letters(server):
+    assert Endpoint("ollama", f"{server.address}/größe", "m").dimension == 3
+
+
+def test_half_a_character_is_no_ones_fault(folder, server):
+    folder.remember("money is taken twice", title="taken")
+    settle(folder)
+    folder.run(folder.workspace.embedding.similar("cash \ud800"))
+    assert server.asked[-1]["input"] == ["cash ?"]
+
+
+def test_a_model_that_raises_anything_leaves_the_words(folder, monkeypatch, caplog):
+    folder.remember("money is taken twice", title="taken")
+    settle(folder)
+
+    def broken(*_, **__):
+        raise RuntimeError("the runtime broke")
+
+    monkeypatch.setattr(Endpoint, "embed", broken)
+    assert recalled(folder, "money") == {"taken": "mentions money"}
+    assert folder.workspace.embedding.state.reason == "it failed: the runtime broke"
+    assert "Search by meaning failed" in caplog.text
+    monkeypatch.setattr("mnemolens.engine.embedding._open", broken)  # a process that answers one question
+    assert folder.workspace.embedding.similar_now("money") == {}
+
+
 def test_vectors_of_several_texts_are_in_their_order_and_of_length_one(server):
     rows = Endpoint("openai", server.address, "m").embed(["stock", "money", ""], is_query=False)
     assert [row.argmax() for row in rows] == [1, 0, 2]
@@ -274,6 +312,10 @@ def test_vectors_of_several_texts_are_in_their_order_and_of_length_one(server):
         ("ftp://x", "m", "no http:// or https:// address"),
         ("127.0.0.1:11434", "m", "no http:// or https:// address"),
         ("http://x:99999999", "m", "no valid port"),
+        ("http://[::1", "m", "no http:// or https:// address"),
+        ("http://two words", "m", "no http:// or https:// address"),
+        ("http://a..b", "m", "no http:// or https:// address"),
+        ("http://" + "x" * 300, "m", "no http:// or https:// address"),
     ],
 )
 def test_what_is_missing_is_named(address, model, words):

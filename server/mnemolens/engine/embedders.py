@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ import numpy.typing as npt
 from mnemolens.core.errors import EmbedderUnavailable
 from mnemolens.core.ids import short_hash
 from mnemolens.core.settings_model import SearchSettings
+from mnemolens.search.vectors import MAX_DIMENSION
 
 Floats: TypeAlias = npt.NDArray[np.float32]
 
@@ -32,6 +33,7 @@ MAX_CHARACTERS = 8_000
 _ANSWER_SECONDS = 30.0
 _MAX_ANSWER = 256 * 2**20
 _MAX_TOKENS = 256
+_IN_PATHS = "/%:@!$&'()*+,;=~"
 
 
 class Embedder(Protocol):
@@ -126,7 +128,7 @@ class MiniLm:
 
     def embed(self, texts: Sequence[str], *, is_query: bool) -> Floats:  # noqa: ARG002 - the protocol's
         """See `Embedder`."""
-        encoded = self._tokenizer.encode_batch([text[:MAX_CHARACTERS] for text in texts])
+        encoded = self._tokenizer.encode_batch([_sendable(text) for text in texts])
         ids = np.array([one.ids for one in encoded], dtype=np.int64)
         mask = np.array([one.attention_mask for one in encoded], dtype=np.int64)
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
@@ -166,7 +168,7 @@ class LocalTransformer:
 
     def embed(self, texts: Sequence[str], *, is_query: bool) -> Floats:  # noqa: ARG002 - the protocol's
         """See `Embedder`."""
-        short = [text[:MAX_CHARACTERS] for text in texts]
+        short = [_sendable(text) for text in texts]
         answer = self._model.encode(short, convert_to_numpy=True, show_progress_bar=False)
         return checked(answer, len(texts), None, "the model")
 
@@ -188,18 +190,18 @@ class Endpoint:
         if not address or not model:
             missing = "search.endpoint" if not address else "search.model"
             raise EmbedderUnavailable(f"{missing} is not set, so there is nobody to ask")
-        parts = urlsplit(address)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise EmbedderUnavailable(f"search.endpoint: {address!r} is no http:// or https:// address")
-        self._secure, self._host = parts.scheme == "https", parts.hostname
+        parts = _split(address)
+        self._secure, self._host = parts.scheme == "https", str(parts.hostname)
         try:
             self._port = parts.port
         except ValueError:
             raise EmbedderUnavailable(f"search.endpoint: {address!r} has no valid port") from None
         last = "embeddings" if kind == "openai" else "api/embed"
-        self._path = f"{parts.path.rstrip('/')}/{last}"
+        self._path = f"{quote(parts.path.rstrip('/'), safe=_IN_PATHS)}/{last}"
         self._headers = {"Content-Type": "application/json"}
-        if key:
+        if key := (key or "").strip():  # a file it was read from may end its lines
+            if not (key.isascii() and key.isprintable()):
+                raise EmbedderUnavailable("search.keyVariable: the key holds what no header can")
             self._headers["Authorization"] = f"Bearer {key}"
         self._kind, self._model = kind, model
         self._place = f"{parts.hostname}{f':{self._port}' if self._port else ''}"
@@ -210,7 +212,7 @@ class Endpoint:
     def embed(self, texts: Sequence[str], *, is_query: bool) -> Floats:  # noqa: ARG002 - the protocol's
         """See `Embedder`."""
         # An empty text is refused by some servers.
-        sent = [text[:MAX_CHARACTERS] or " " for text in texts]
+        sent = [_sendable(text) or " " for text in texts]
         answer = self._ask({"model": self._model, "input": sent})
         try:
             if self._kind == "openai":
@@ -231,7 +233,7 @@ class Endpoint:
             body = _read(response, begun + _ANSWER_SECONDS)
         except TimeoutError:
             raise EmbedderUnavailable(f"{self._place} did not answer in {_ANSWER_SECONDS:g} s") from None
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             raise EmbedderUnavailable(f"{self._place} can't be reached: {_said(error)}") from error
         finally:
             connection.close()
@@ -253,6 +255,23 @@ class Endpoint:
                 self._host, self._port, timeout=_ANSWER_SECONDS, context=context
             )
         return http.client.HTTPConnection(self._host, self._port, timeout=_ANSWER_SECONDS)
+
+
+def _split(address: str) -> SplitResult:
+    """The parts of an address that can be asked.
+
+    Raises:
+        EmbedderUnavailable: it can't be.
+    """
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname or ""
+        reachable = parts.scheme in {"http", "https"} and host.isprintable() and not set(host) & set(" /@")
+        if reachable and host.encode("idna"):
+            return parts
+    except ValueError:  # brackets left open, an endless label
+        pass
+    raise EmbedderUnavailable(f"search.endpoint: {address!r} is no http:// or https:// address")
 
 
 def _read(response: http.client.HTTPResponse, deadline: float) -> bytes:
@@ -284,11 +303,16 @@ def checked(values: Any, count: int, dimension: int | None, who: str) -> Floats:
         EmbedderUnavailable: it is no such thing.
     """
     try:
-        rows = np.asarray(values, dtype=np.float32)
+        with np.errstate(over="ignore"):  # what is too large is infinite then
+            rows = np.asarray(values, dtype=np.float32)
     except (TypeError, ValueError, OverflowError):
         raise EmbedderUnavailable(f"{who} gave no vectors") from None
     if rows.ndim != 2 or len(rows) != count or not rows.shape[1]:
         raise EmbedderUnavailable(f"{who} gave no {count} vectors of one length")
+    if rows.shape[1] > MAX_DIMENSION:
+        raise EmbedderUnavailable(
+            f"{who} gave vectors of {rows.shape[1]} numbers; at most {MAX_DIMENSION} can be kept"
+        )
     if dimension is not None and rows.shape[1] != dimension:
         raise EmbedderUnavailable(
             f"{who} gave vectors of {rows.shape[1]} numbers, but before they had {dimension}"
@@ -299,6 +323,11 @@ def checked(values: Any, count: int, dimension: int | None, who: str) -> Floats:
     if not lengths.all():
         raise EmbedderUnavailable(f"{who} gave a vector of zeros")
     return np.asarray(rows / lengths, dtype=np.float32)
+
+
+def _sendable(text: str) -> str:
+    """As much of a text as a model is given; half a character, which no model reads, as a question mark."""
+    return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()
 
 
 def _named(folder: str) -> str:

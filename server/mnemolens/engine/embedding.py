@@ -46,6 +46,7 @@ _MAX_OF_CODE: Final = 5_000
 _NEAREST: Final = 50
 _LEAST: Final = 0.2
 """Cosine below which a memory is not near to anything."""
+_FAILED: Final = "Search by meaning failed"
 _READ: Final = 4_000
 """Characters of a content that its vector is made from."""
 
@@ -124,6 +125,11 @@ class Embedding:
             self._reason = str(error) or f"no answer in {_QUERY_SECONDS:g} s"
             self._not_before = loop.time() + _SILENT_SECONDS
             return {}
+        except Exception as error:
+            log.exception(_FAILED)
+            self._reason = f"it failed: {error}"
+            self._not_before = loop.time() + _SILENT_SECONDS
+            return {}
         self._reason = None
         return self._near(index, rows[0])
 
@@ -139,6 +145,10 @@ class Embedding:
             async with asyncio.timeout(_OFFER_SECONDS):
                 return await _in_thread(partial(self._likeness, embedder, text, others))
         except (MnemolensError, TimeoutError):
+            return None
+        except Exception as error:
+            log.exception(_FAILED)
+            self._reason = f"it failed: {error}"
             return None
 
     def _likeness(self, embedder: "Embedder", text: str, others: Sequence[str]) -> list[float]:
@@ -165,7 +175,10 @@ class Embedding:
             return asyncio.run(ask())
         except (MnemolensError, TimeoutError) as error:
             self._reason = str(error) or f"no answer in {_ONE_QUESTION_SECONDS:g} s"
-            return {}
+        except Exception as error:
+            log.exception(_FAILED)
+            self._reason = f"it failed: {error}"
+        return {}
 
     def _asked_once(self, query: str) -> dict[str, float]:
         opened = _open(self._search, self._file)
@@ -216,7 +229,7 @@ class Embedding:
                 await asyncio.sleep(_RETRY_SECONDS[min(failures, len(_RETRY_SECONDS) - 1)])
                 failures += 1
             except Exception as error:
-                log.exception("Search by meaning failed")
+                log.exception(_FAILED)
                 self._reason = f"it failed: {error}"
                 return
 
