@@ -4,6 +4,7 @@ import ast
 import importlib.metadata
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import typer
 import yaml
 
 import mnemolens
-from mnemolens.cli.main import app
+from mnemolens.cli.main import app, main
 from mnemolens.codegraph.languages import LANGUAGES
 from mnemolens.core.memories import VERDICTS
 from mnemolens.core.settings import SETTINGS, RepositoryFile, SettingsSources, resolve_settings
@@ -26,6 +27,7 @@ from mnemolens.lsp.commands.table import COMMANDS
 pytest.register_assert_rewrite("editors")
 
 from editors import Editor, TestClient, make_repository, uri  # noqa: E402  after the rewriting is asked for
+from repositories import git, init  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVER = ROOT / "server"
@@ -188,6 +190,21 @@ def test_programs_their_options_and_help():
         programs[label] = (options - {"--help"}, command.help.split("\n\n")[0])
     rows = table(REFERENCE, "program", "options", "what it does")
     assert {code(row[0]): (set(row[1].replace("`", "").split()), row[2]) for row in rows} == programs
+
+
+def test_the_terminal_prints_what_the_readme_shows(tmp_path, monkeypatch, capsys):
+    (session,) = re.findall(r"^```console\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    shop = tmp_path / "sample"
+    shutil.copytree(ROOT / "tests" / "e2e" / "sample", shop)
+    init(shop)
+    git(shop, "config", "user.name", "Ana")
+    monkeypatch.chdir(shop)
+    printed = ""
+    for command in re.findall(r"^\$ mnemolens (.*)$", session, re.MULTILINE):
+        assert main(shlex.split(command)) == 0
+        printed += f"$ mnemolens {command}\n{capsys.readouterr().out}"
+    some_id = re.compile(r"\b[0-9A-Z]{8}$", re.MULTILINE)
+    assert some_id.sub("ID", printed) == some_id.sub("ID", session)
 
 
 # The palette
