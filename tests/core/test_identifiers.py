@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemolens.core.identifiers import is_common_word, is_identifier, split_identifier
+from mnemolens.core.identifiers import is_common_word, is_identifier, split_identifier, without_colours
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,18 @@ def test_common_words(word):
 )
 def test_words_that_say_something(word):
     assert not is_common_word(word)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("\x1b[31mred\x1b[0m", "     red    "),
+        ("\x1b[38;5;9mred", "         red"),
+        ("\x1b]8;;http://x\x1b\\a\x1b]8;;\x07b", " " * 15 + "a" + " " * 6 + "b"),
+        ("\x1bred [31m", "\x1bred [31m"),
+        ("\x1b[", "\x1b["),
+        ("red", "red"),
+    ],
+)
+def test_what_a_terminal_is_told_is_blank(text, left):
+    assert without_colours(text) == left

@@ -69,6 +69,7 @@ def said(content):
         (":class:`the class <pkg.Class>`", [("role", "pkg.Class", True)]),
         ("函数resolve_redirects会", [("snake_case", "resolve_redirects", False)]),
         ("`gro\u0308\u00dfe()`", [("code_span", "gr\u00f6\u00dfe", True)]),
+        ("\x1b[1;31mload\x1b[0m() \x1b[31mload_it()\x1b[0m", [("call", "load_it", True)]),
         ("urlopen\u0301 and load_it\u0308 and \u0301do_it", []),
         ("`größe`", [("code_span", "größe", True)]),
         ("`函数()`", [("code_span", "函数", True)]),
@@ -209,6 +210,11 @@ def test_many_costly_rules_read_less_of_a_long_text():
     assert found(cheap) == ["first", "last"]
     assert found(cheap, costly[0]) == ["first", "last"]
     assert found(cheap, *costly) == ["first"]
+
+
+def test_a_pattern_of_bytes_names_nothing_behind_the_end():
+    found = mentions("", "函数é x", (Rule(r"\C"),))
+    assert [m.text for m in found] == list("函数é x")
 
 
 def test_huge_texts_are_bounded():

@@ -64,6 +64,12 @@ def test_a_word_is_the_same_however_its_letters_are_written(one, other):
     assert terms_of(one)
 
 
+def test_a_terminals_colours_are_part_of_no_word():
+    text = "\x1b[31mred\x1b[0m"
+    assert terms_of(text) == ["red"]
+    assert [(spot.start, spot.end) for spot in spots(text, {"red"})] == [(5, 8)]
+
+
 def test_vowel_signs_are_part_of_a_word():
     assert terms_of("\u0939\u093f\u0928\u094d\u0926\u0940 \u092e\u0947\u0902") == [
         folded("\u0939\u093f\u0928\u094d\u0926\u0940"),

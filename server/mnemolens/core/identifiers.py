@@ -188,6 +188,17 @@ _SUFFIXES = (
 )
 
 
+_TERMINAL = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]{0,500}(?:\x07|\x1b\\\\)?)")
+
+
+def without_colours(text: str) -> str:
+    """The text with spaces for what a terminal is told in it, which is no part of any word.
+
+    Output of programs that is stored as it came would say `31mcharge` where people read `charge` in red.
+    """
+    return _TERMINAL.sub(lambda found: " " * len(found[0]), text) if "\x1b" in text else text
+
+
 def is_identifier(text: str) -> bool:
     """Whether the whole text is one ASCII identifier (`$` allowed, as in JavaScript)."""
     return _IDENTIFIER.fullmatch(text) is not None

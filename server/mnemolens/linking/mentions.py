@@ -13,7 +13,14 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from mnemolens.core.identifiers import COMBINING, IDENTIFIER, LATIN_LETTERS, is_common_word, is_identifier
+from mnemolens.core.identifiers import (
+    COMBINING,
+    IDENTIFIER,
+    LATIN_LETTERS,
+    is_common_word,
+    is_identifier,
+    without_colours,
+)
 from mnemolens.linking.rules import found_by
 from mnemolens.linking.values import Mention, Rule
 from mnemolens.linking.vocabulary import BUILT_IN, CODE_KEYWORDS, FILE_EXTENSIONS
@@ -130,6 +137,7 @@ def mentions_in(field: str, text: str, rules: tuple[Rule, ...] = ()) -> tuple[Me
         text: no longer than `SCAN_LIMIT`.
         rules: the project's own.
     """
+    text = without_colours(text)
     own = tuple(found_by(rules, field, text))
     found: list[Mention] = []
     for mention in chain(own, _Reader(field, text).read()):

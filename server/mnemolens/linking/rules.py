@@ -26,7 +26,7 @@ def found_by(rules: tuple[Rule, ...], field: str, text: str) -> Iterator[Mention
             if number >= MAX_FOUND:
                 break
             start, end = found.span(1 if pattern.groups else 0)
-            if 0 <= start < end:
+            if 0 <= start < end <= len(text):  # `\C` is a byte, and goes on behind the end
                 yield Mention(field, start, end, "custom", text[start:end], marked=True, custom=rule)
 
 

@@ -10,7 +10,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from mnemolens.core.identifiers import COMBINING, LATIN_LETTERS, split_identifier, split_spans
+from mnemolens.core.identifiers import (
+    COMBINING,
+    LATIN_LETTERS,
+    split_identifier,
+    split_spans,
+    without_colours,
+)
 
 # Scripts written without spaces: CJK with kana and hangul, Thai, Lao, Myanmar, Khmer.
 _UNSPACED = (
@@ -74,7 +80,7 @@ def terms_of(text: str) -> list[str]:
     """
     found: list[str] = []
     remembered = _REMEMBERED.get  # most words were met before: a call for each of them took half of the time
-    for word in _word().findall(text):
+    for word in _word().findall(without_colours(text)):
         found += remembered(word) or _terms_of_new(word)
     return found
 
@@ -129,7 +135,7 @@ def needed_of(terms: tuple[str, ...]) -> tuple[bool, ...]:
 def spots(text: str, wanted: set[str]) -> Iterator[Spot]:
     """Where each term stands of every word that gives a wanted one; whole names before their parts."""
     remembered = _REMEMBERED.get
-    for match in _word().finditer(text):
+    for match in _word().finditer(without_colours(text)):
         word, at = match.group(), match.start()
         if wanted.isdisjoint(remembered(word) or _terms_of_new(word)):
             continue
