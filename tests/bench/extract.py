@@ -8,8 +8,9 @@ import pathlib
 import sys
 from time import perf_counter, process_time
 
-from mnemolens.codegraph.extract import Walk, assemble, parseable
+from mnemolens.codegraph.extract import Walk, parseable
 from mnemolens.codegraph.languages import language_of
+from mnemolens.codegraph.layout import assemble
 from mnemolens.engine.worker import COLLECT_AFTER
 
 

@@ -1,7 +1,9 @@
 import pytest
 
-from mnemolens.codegraph.extract import MAX_DEPTH, MAX_SIGNATURE, Walk, assembling, extract
+from mnemolens.codegraph.extract import MAX_DEPTH, Walk, extract
+from mnemolens.codegraph.heads import MAX_SIGNATURE
 from mnemolens.codegraph.languages import language_named
+from mnemolens.codegraph.layout import assembling
 from mnemolens.core.symbols import Call, Import, Position, Range
 
 

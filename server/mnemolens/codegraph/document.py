@@ -18,8 +18,10 @@ from time import perf_counter, thread_time
 from tree_sitter import Tree
 
 from mnemolens.codegraph.comments import Reading, difference, may_be_long, shortened
-from mnemolens.codegraph.extract import Unit, Walk, assembling, extract, parseable
+from mnemolens.codegraph.extract import Walk, extract, parseable
 from mnemolens.codegraph.languages.base import Language, is_partial
+from mnemolens.codegraph.layout import assembling
+from mnemolens.codegraph.units import Unit
 from mnemolens.core.symbols import FileSymbols, Position, Range, Reference, SymbolRange
 from mnemolens.core.text import ByteEdit, Text, TextChange
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from mnemolens.codegraph.extract import digest
+from mnemolens.codegraph.hashing import digest
 from mnemolens.codegraph.index import CodeIndex, FileView, Lookup
 from mnemolens.codegraph.languages import language_named
 from mnemolens.codegraph.resolve_file import FileResolver

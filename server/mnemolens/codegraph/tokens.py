@@ -15,9 +15,11 @@ from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
-from mnemolens.codegraph.extract import Unit, Walk, assemble, parseable
+from mnemolens.codegraph.extract import Walk, parseable
 from mnemolens.codegraph.languages import language_of
 from mnemolens.codegraph.languages.base import Language, is_partial
+from mnemolens.codegraph.layout import assemble
+from mnemolens.codegraph.units import Unit
 from mnemolens.core.memories import Birth, CodeState, Origin
 from mnemolens.core.symbols import FileSymbols, SymbolKey, SymbolKind
 from mnemolens.core.text import Text
