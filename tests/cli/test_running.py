@@ -118,6 +118,14 @@ class TestTerminal:
         assert "made.py::the_total_of_one" in written
         assert "made.py::the_total_of_two" in written
 
+    def test_json_loses_nothing_in_any_encoding(self, noted):
+        whole = noted("list", "--json").json
+        assert "支付服务" in whole["memories"][0]["content"]
+        ran = noted.process("list", "--json", env={"PYTHONIOENCODING": "latin-1"})
+        assert [one["content"] for one in ran.json["memories"]] == [
+            one["content"] for one in whole["memories"]
+        ]
+
     def test_in_a_pipe_nothing_is_cut(self, noted):
         assert "until the provider has answered, whatever happens in between." in noted.process("recall").out
         assert "直到服务商回答为止" in noted.process("list").out

@@ -87,8 +87,13 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def put_json(value: Any) -> None:
-    """One JSON value on a line of its own."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    """One JSON value on a line of its own; escaped where the output's encoding would lose something of it."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(value)
+    sys.stdout.write(text + "\n")
 
 
 def note(text: str) -> None:
