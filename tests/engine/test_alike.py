@@ -110,6 +110,38 @@ def test_of_two_with_one_title_none_is_meant(folder):
     assert shown_before(folder, "same title · fresh\none\non no code · just now") is None
 
 
+def test_a_forgotten_one_with_the_same_title_does_not_count(folder):
+    old = folder.remember("one", title="same title")
+    folder.commit(folder.workspace.writing.forget(old, folder.now))
+    new = folder.remember("two", title="same title")
+    assert shown_before(folder, "same title · fresh\ntwo\non no code · just now") == new
+
+
+def test_one_of_many_that_begin_alike(folder):
+    for number in range(30):
+        folder.remember(f"charge the card {number}", title=f"charge {number}")
+    memory = folder.remember("charge the card", title="charge")
+    assert shown_before(folder, "charge · fresh\ncharge the card\non no code · just now") == memory
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        r"C:\_build is cut",
+        r"a \* stays",
+        "it was · lost in March",
+        "**bold** at both **ends**",
+        "left \u202eto\u202c right",
+        "tabs\tand\nlines",
+    ],
+)
+def test_titles_of_any_signs(folder, title):
+    memory = folder.remember("x y z", "billing.py", "charge", title=title)
+    view = folder.workspace.hovers.at("billing.py", folder.find("billing.py", "charge"), folder.now)
+    assert shown_before(folder, plain_hover(view, folder.now)) == memory
+    assert shown_before(folder, markdown_hover(view, None, folder.now)) == memory
+
+
 def test_markdown_escapes_are_taken_back(folder):
     memory = folder.remember("x", title="a*b_c [d] <e> #f")
     text = f"**{escape('a*b_c [d] <e> #f', one_line=True)}** · fresh  \nx  \n*on no code · just now*"

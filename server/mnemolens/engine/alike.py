@@ -6,10 +6,12 @@ are `duplicates.py`'s.
 
 import json
 import re
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 from urllib.parse import unquote
 
+from mnemolens.core import markdown
 from mnemolens.core.memories import VERDICTS, Memory
 from mnemolens.core.views import CaptureView, SimilarView
 from mnemolens.engine.searching import Searching
@@ -29,13 +31,15 @@ _LONGEST_HOVER: Final = 50_000
 """Characters of a text that may be our own hover, pasted."""
 _MOST_SHOWN: Final = 10
 """Memories in one hover."""
+_MOST_TITLES: Final = 5_000
+"""That are compared with the one of a hover: 10 ms."""
 _OWN_WORDS: Final = 8
 """So many others come along where a text is copied, of a signature for instance; more are somebody's own."""
 
 _LINK = re.compile(r"command:mnemolens\.memory\.\w+\?([^\s)]+)")
 _ANY_LINK = re.compile(r"\[[^\[\]\n]{1,40}\]\(command:[^\s)]+\)")
 _VERDICT = "|".join(VERDICTS)
-_HEAD = re.compile(rf"^\s*\**(?P<title>.+?)\**\s+·\s+(?:{_VERDICT}|moved here\\?\? confirm)\b")
+_HEAD = re.compile(rf"^\s*(?P<title>.+)\s+·\s+(?:{_VERDICT}|moved here\\?\? confirm)\b")
 _FOOT = re.compile(r"·\s.*\b(?:ago|just now)\b")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
@@ -106,20 +110,37 @@ class Alike:
         if not lines or not _HEAD.match(lines[0]) or not any(map(_FOOT.search, lines[1:])):
             return []
         heads = [head for line in lines if (head := _HEAD.match(line))]
-        titled = [self._titled(_ESCAPE.sub(r"\1", head["title"])) for head in heads[:_MOST_SHOWN]]
+        titled = [self._titled(head["title"]) for head in heads[:_MOST_SHOWN]]
         return [] if titled[0] is None else [one for one in titled if one is not None]
 
-    def _titled(self, title: str) -> str | None:
-        """The only memory with this title, which may be cut off with an ellipsis."""
-        wanted = " ".join(title.split())
-        beginning = wanted.removesuffix("…").rstrip()
-        found = []
-        for memory_id in self._searching.holding(beginning, _CANDIDATES, lambda _: True):
+    def _titled(self, said: str) -> str | None:
+        """The only memory with this title, which may be Markdown, and cut off with an ellipsis."""
+        bold = said[2:-2] if said.startswith("**") and said.endswith("**") else said
+        for title in dict.fromkeys((" ".join(said.split()), " ".join(_ESCAPE.sub(r"\1", bold).split()))):
+            beginning = title.removesuffix("…").rstrip()
+            fits = self._having(title, beginning)
+            found = self._searching.holding(beginning, 2, fits)
+            if found:
+                return found[0] if len(found) == 1 else None
+        return None
+
+    def _having(self, title: str, beginning: str) -> Callable[[str], bool]:
+        """Tells whether a memory is shown with that title; of more than a few thousand nothing is told."""
+        known: dict[str, bool] = {}
+
+        def fits(memory_id: str) -> bool:
             memory = self._state.memory(memory_id)
-            whole = "" if memory is None else " ".join(memory.title.split())
-            if whole == wanted or (wanted.endswith("…") and whole.startswith(beginning)):
-                found.append(memory_id)
-        return found[0] if len(found) == 1 else None
+            if memory_id not in known and len(known) < _MOST_TITLES:
+                # As a hover shows it: on one line, without what nobody sees.
+                shown = "" if memory is None else " ".join(markdown.visible(memory.title).split())
+                known[memory_id] = (
+                    memory is not None
+                    and memory.status != "forgotten"
+                    and (shown == title or (title.endswith("…") and shown.startswith(beginning)))
+                )
+            return known.get(memory_id, False)
+
+        return fits
 
 
 def _own_words(content: str, shown: list[Memory]) -> set[str]:
