@@ -107,6 +107,17 @@ describe('search', () => {
     assert.deepEqual(opened.errors, []);
   });
 
+  it('says without jargon that no folder is open', async () => {
+    const { server } = serverOf({
+      [SERVER_COMMANDS.list]: () => {
+        throw new Error('root: no folder is open; open one first');
+      },
+    });
+    new Memories(server, undoOf().undo).search();
+    await settle();
+    assert.deepEqual(opened.errors, ['Mnemolens: no folder is open; open one first']);
+  });
+
   it('tells an error once and leaves', async () => {
     const { server } = serverOf({
       [SERVER_COMMANDS.list]: () => {
