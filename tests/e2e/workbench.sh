@@ -35,7 +35,7 @@ prepare_workbench() {
 }
 
 install_vsix() {
-  timeout 120 "${code_server[@]}" --install-extension "$1" --force > "$home/install.log" 2>&1 < /dev/null || {
+  timeout 300 "${code_server[@]}" --install-extension "$1" --force > "$home/install.log" 2>&1 < /dev/null || {
     echo "The extension could not be installed into the workbench:" >&2
     tail -n 20 "$home/install.log" >&2
     return 1
