@@ -73,7 +73,7 @@ export class Workbench {
   }
 
   /** Whether the folder opens untrusted: the banner comes a moment after the workbench. */
-  async opensRestricted(timeout = 15000) {
+  async opensRestricted(timeout = PATIENCE) {
     return this.restricted.or(this.dialogs).first().waitFor({ timeout }).then(() => true, () => false);
   }
 
