@@ -105,7 +105,10 @@ async function opened() {
   await workbench.open(url);
   const restricted = workbench.statusBar.getByText('Mnemolens: restricted');
   await restricted.or(ready()).first().waitFor({ timeout: 120000 });
-  if (await restricted.isVisible()) await workbench.trust();
+  if (await restricted.isVisible()) {
+    await workbench.trust();
+    await ready().waitFor({ timeout: 120000 });
+  }
 }
 
 async function first() {
@@ -122,6 +125,7 @@ async function first() {
 
   await step('trusting the folder', async () => {
     await workbench.trust();
+    await ready().waitFor({ timeout: 120000 });
     await workbench.closeAllEditors();
     await steps.shot('trusted');
   });
@@ -422,7 +426,7 @@ async function again() {
   await step('the end of the editor left no opened memory behind', () => {
     assert.deepEqual(readdirSync(join(folder, '.git', 'mnemolens', 'open')), []);
   });
-  await step('after a restart of workbench and browser the folder opens', () => workbench.open(url));
+  await step('after a restart of workbench and browser the folder opens', opened);
   await step('the lens and the hover are there again', async () => {
     const code = await workbench.openFile('shop/payments.py', 36, 10);
     await workbench.lensesAre(code, { 'def charge(': '1 memory' }, 30000);
