@@ -107,6 +107,30 @@ ONE_FILE = {
         "type Bag Cart\nfunc g(b Bag) { b.items[0].Price.Rou$0nd() }",
         "class main.go::Money.Round",
     ),
+    "a type whose name is a local value's, too": (
+        "func (Cart *Cart) twice() { Cart.items[0].Pri$0ce.Round(); Cart := 1 }",
+        None,
+    ),
+    "in a method of it": (
+        "func (c *Cart) each() { c.Ad$0d(Item{}); for _, Cart := range c.items { Cart.x() } }",
+        "self main.go::Cart.Add",
+    ),
+    "a value that has its type's name": (
+        "func g(Cart *Cart) { Cart.Ad$0d(Item{}) }",
+        "class main.go::Cart.Add",
+    ),
+    "a constant's type": (
+        "const (\n\tOne Money = iota\n\tTwo\n)\nfunc g() { Two.Roun$0d() }",
+        "class main.go::Money.Round",
+    ),
+    "that of a constant without one": (
+        "const (\n\tOne Money = iota\n\tTwo = 2\n\tThree\n)\nfunc g() { Three.Roun$0d() }",
+        None,
+    ),
+    "a type parameter's name is no function": (
+        "func T() {}\nfunc g[T Named](t T) { T$0(t) }",
+        None,
+    ),
     "a type parameter": ("func g[T Named](t T) { t.Nam$0e() }", "class main.go::Named.Name"),
     "a generic type": (
         (

@@ -141,13 +141,20 @@ class GoResolver:
 
     # Names.
 
-    def _name(self, name: str, scope: int) -> _Meaning | None:
-        """What a bare name is in a scope."""
+    def _name(self, name: str, scope: int, *, is_type: bool = False) -> _Meaning | None:
+        """What a bare name is in a scope.
+
+        A local value hides a type of its name only behind its declaration, and in its block: `node := …` in
+        a method of `node`. So what can only be a type is looked for beyond it.
+        """
         at = scope
         while at >= 0:
             symbol = self.symbols.symbols[at]
             if symbol.kind not in CLASS_KINDS:
-                if (bound := _bound(name, self.symbols.locals[at])) is not None:
+                bound = _bound(f"<{name}>", self.symbols.locals[at])  # it has what its constraint has
+                if bound is None and not is_type:
+                    bound = _bound(name, self.symbols.locals[at])
+                if bound is not None:
                     return self._valued(bound, at)
                 if indices := self.view.members.get(at, {}).get(name):
                     return _Meaning(self.index.key_at(self.file, indices[0]))
@@ -318,11 +325,11 @@ class GoResolver:
         if other is None:
             return None
         package, _, name = kind.text.rpartition(".")
-        found = other._name(package or name, kind.scope)  # noqa: SLF001 - of its kind
+        found = other._name(package or name, kind.scope, is_type=True)  # noqa: SLF001 - of its kind
         if package and found is not None:
             found = other._member(found, name) if found.package is not None else None  # noqa: SLF001
         if found is not None and found.value is not None and not package:
-            return other._type_key(found.value)  # noqa: SLF001 - a type parameter has what its constraint has
+            return other._type_key(found.value)  # noqa: SLF001 - of its kind
         symbol = self.index.symbol(found.key) if found is not None and found.key is not None else None
         return found.key if found is not None and symbol is not None and symbol.kind in CLASS_KINDS else None
 

@@ -98,7 +98,9 @@ class RawImport(NamedTuple):
 class Facts:
     """What one scope's own text says, nested definitions left out."""
 
-    __slots__ = ("attributes", "based", "bound", "calls", "imports", "module_wide", "outer", "types")
+    __slots__ = (
+        "attributes", "based", "bound", "calls", "imports", "module_wide", "outer", "repeated", "types",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.calls: dict[tuple[str, str | None], int] = {}
@@ -114,6 +116,8 @@ class Facts:
         """Names of classes, each with a base that is told beside it (Rust's `impl Named for Cart`).
 
         Both may begin with `self.` and `super.`: in the module around, in the one around that."""
+        self.repeated = ""
+        """The type of the last constant, which those without a value have too."""
         self.types: dict[str, set[str]] = {}
         """What is said of the type of a name, or of `self.name`: ":Type", "=expression", "?" for unknown."""
 

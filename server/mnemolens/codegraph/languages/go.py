@@ -3,7 +3,8 @@
 Go declares types, so an expression's type can be followed without guessing. A scope's bound names hold what
 is known of their types: "shop Shop" (a declared type, pointers and type arguments left out, "[]" for each
 slice, map or channel around it), or "shop =NewShop()" (an expression). Results are bound in a function as
-"() Shop" and "(1) error", an alias's meaning as "= Shop", another type's as "~ []Shop".
+"() Shop" and "(1) error", a type parameter as "<T> Named", an alias's meaning as "= Shop", another type's
+as "~ []Shop".
 
 Receivers are written as dotted parts; each may end with "()" (its result), "(1)" (its second result), "[]"
 (an element) and "{}" (a value of that type). `codegraph.resolve_go` reads all of this.
@@ -173,7 +174,7 @@ def _type_parameters(node: Node | None) -> set[str]:
     for child in node.named_children if node is not None else ():
         for name in child.children_by_field_name("name"):
             kind = type_text(child.child_by_field_name("type"))
-            found.add(f"{text_of(name)} {kind}" if kind else text_of(name))
+            found.add(f"<{text_of(name)}> {kind}" if kind else f"<{text_of(name)}>")
     return found
 
 
@@ -220,7 +221,7 @@ def _receiver_parameters(made: Node | None) -> set[str]:
     while made is not None and made.type in {"pointer_type", "parenthesized_type"}:
         made = _only_child(made)
     arguments = made.child_by_field_name("type_arguments") if made is not None else None
-    return {text_of(child) for child in arguments.named_children} if arguments is not None else set()
+    return {f"<{text_of(child)}>" for child in arguments.named_children} if arguments is not None else set()
 
 
 _TYPE_KINDS: dict[str, SymbolKind] = {"struct_type": "struct", "interface_type": "interface"}
@@ -310,7 +311,10 @@ def _visit_declaration(node: Node, facts: Facts) -> None:
     names, values = _pair(node)
     if len(names) == len(values) == 1 and values[0].type == "func_literal":
         return  # a definition: its name is a symbol
-    kind = type_text(node.child_by_field_name("type")) if node.type == "var_spec" else ""
+    typed = node.type in {"var_spec", "const_spec"}
+    kind = type_text(node.child_by_field_name("type")) if typed else ""
+    if node.type == "const_spec":  # one without a value has the one before's again, and its type
+        kind = facts.repeated = kind if values else facts.repeated
     if kind or not values:
         facts.bound.update(_bound(names, kind))
         return
