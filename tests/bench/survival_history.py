@@ -163,6 +163,20 @@ class Repository:
             if head.startswith(b"100") and path.endswith(extension):
                 yield path, self._git("cat-file", "blob", head.split()[2].decode())
 
+    def code_at(self, revision: str) -> dict[str, str]:
+        """{path: blob} of the code in a commit."""
+        found = {}
+        for line in self._git("ls-tree", "-r", "-z", "--full-tree", revision).split(b"\0"):
+            head, _, raw = line.partition(b"\t")
+            path = raw.decode("utf-8", "replace")
+            if head.startswith(b"100") and language_of(path) is not None:
+                found[path] = head.split()[2].decode()
+        return found
+
+    def blob(self, name: str) -> bytes:
+        """The content of a file."""
+        return self._git("cat-file", "blob", name)
+
     def changed(self, old: str, new: str) -> tuple[dict[str, str], dict[str, str]]:
         """{path: blob} of what differs between two commits, on either side; only code."""
         sides: tuple[dict[str, str], dict[str, str]] = ({}, {})
