@@ -382,6 +382,18 @@ class TestLost:
         assert at(folder, one) == (None, "lost")
         assert anchor(folder, one).candidates[0][0].id == "b.py::refund"
 
+    def test_what_was_a_wrapper_of_it_took_its_place(self, folder):
+        one = note(folder)
+        wrapper = "def settle(order, customer):\n    return pay(order, customer)\n"
+        folder.write_seen("b.py", f"{wrapper}\n\n{REFUND}")
+        note(folder, "b.py", "stock")
+        folder.write("a.py", SHOP)
+        settle = PAY.replace("def pay", "def settle").replace("= sum(", "= fsum(")
+        refund = REFUND.replace("line in", "one in")
+        folder.write("b.py", f"{settle}\n\n{refund}")
+        moved(folder, "a.py", "b.py")
+        assert at(folder, one)[0] == "b.py::settle"
+
     def test_a_candidate_is_picked(self, folder):
         folder.write_seen("c.py", PAY)
         one = note(folder)

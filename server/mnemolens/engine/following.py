@@ -60,7 +60,7 @@ ALIKE = 0.8
 """Likeness from which a body counts as merely edited (CONTRACT §4)."""
 
 _FILLED = 3
-"""A definition that is so many times as long as it was is more what was put to it."""
+"""A definition that is so many times as long as it was is rather what was put into it."""
 
 _TRIES = 3
 """Of the tracker, in a thread, while the index changes under it."""
@@ -393,7 +393,8 @@ class _Burst:
         files: those that hold other definitions than before, with what they held.
         appeared: what is new: definitions, and files, that were not there, or not with this text.
         departed: what is gone, or has another text now, with the hash that it had.
-        edited: what has another text now, unless most of that is new: it may be a stub that was filled.
+        edited: what has another text now, and had a good part of it before.
+        filled: what is several times as long as before: as good as new, whatever text went into it.
         known_before: as for `Following.follow`.
     """
 
@@ -402,6 +403,7 @@ class _Burst:
         self.appeared: set[SymbolKey] = set()
         self.departed: list[tuple[SymbolKey, str]] = []
         self.edited: dict[SymbolKey, Known] = {}
+        self.filled: set[SymbolKey] = set()
         self.known_before = known_before
         self._index = index
         for file, old in before.items():
@@ -415,11 +417,11 @@ class _Burst:
                 self.appeared.add(SymbolKey(file, ""))
             now = {(s.qualname, s.ordinal): s.full_hash for s in come}
             sizes = {(s.qualname, s.ordinal): s.token_count for s in come}
-            self.edited.update(
-                (one.key, one)
-                for one in (_as_known(file, s) for s in gone if (s.qualname, s.ordinal) in sizes)
-                if one.token_count * _FILLED >= sizes[one.key.qualname, one.key.ordinal]
-            )
+            for was in (_as_known(file, s) for s in gone if (s.qualname, s.ordinal) in sizes):
+                if was.token_count * _FILLED < sizes[was.key.qualname, was.key.ordinal]:
+                    self.filled.add(was.key)
+                else:
+                    self.edited[was.key] = was
             left = (one for one in texts.items() if now.get(one[0]) != one[1])
             self.departed += [(SymbolKey(file, *name), text) for name, text in left]
             if new is None:
@@ -446,7 +448,8 @@ class _Burst:
             symbols = self.files[file]
             if symbols is None or len(known) + len(symbols.symbols) > MAX_OLD:
                 continue
-            known.update((one.key, one) for one in known_file(file, symbols))
+            filled = self.filled.difference(here)
+            known.update((one.key, one) for one in known_file(file, symbols) if one.key not in filled)
             known[SymbolKey(file, "")] = Known(SymbolKey(file, ""), "file")
         for key, subjects in here.items():
             # What the anchors remember counts with what stood there: how it looked, and what was refused.
