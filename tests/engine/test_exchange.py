@@ -288,6 +288,22 @@ class TestExport:
         assert (tmp_path / "out.jsonl").read_bytes() == b""
         assert not shop.workspace.layout.store.exists()
 
+    @pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes, and links need a right")
+    def test_what_is_no_file_is_left_alone_and_a_link_stays(self, shop, tmp_path):
+        pipe, link, circle = tmp_path / "pipe", tmp_path / "link", tmp_path / "circle"
+        os.mkfifo(pipe)
+        with pytest.raises(InvalidArgument, match="name a file"):
+            shop.export(pipe)
+        assert stat.S_ISFIFO(pipe.stat().st_mode)
+        circle.symlink_to(circle)
+        for path in (circle, tmp_path / "nul\0", tmp_path / ("x" * 5_000)):
+            with pytest.raises(InvalidArgument, match="path"):
+                shop.export(path)
+        link.symlink_to(tmp_path / "out.jsonl")
+        shop.export(link)
+        assert link.is_symlink()
+        assert (tmp_path / "out.jsonl").is_file()
+
     def test_wrong_arguments_are_named(self, shop, tmp_path):
         fill(shop)
         with pytest.raises(InvalidArgument, match=r"^format: 'xml' is not one of jsonl, markdown"):

@@ -45,6 +45,8 @@ async def test_missing_and_wrong_arguments(ready, repository):
         ("memory.preview", {}, "content: is missing"),
         ("memory.get", {}, "id: is missing"),
         ("memory.get", {"id": "nope"}, "id: "),
+        ("memory.get", {"id": "x" * 5_000}, "id: "),
+        ("store.export", {"path": str(repository / ("x" * 5_000))}, "path: "),
         ("memory.update", {"id": "nope", "title": "x"}, "id: "),
         ("memory.forget", {"id": "nope"}, "id: "),
         ("memory.restore", {"id": "nope"}, "id: "),
@@ -68,6 +70,7 @@ async def test_missing_and_wrong_arguments(ready, repository):
     ]:
         message = await ready.refusal(command, *([] if argument is None else [argument]))
         assert message.startswith(start), (command, argument, message)
+        assert len(message) < 1_100
     assert "nope" in await ready.refusal("memory.get", {"id": "nope"})
     assert (await ready.run("memory.list"))["total"] == 0
 

@@ -134,10 +134,10 @@ class Exchange:
             InvalidArgument: the format is unknown, or the path can't be written.
         """
         _check_format(format_)
-        await asyncio.to_thread(self._check_target, path)
+        target = await asyncio.to_thread(self._target, path)
         with bulk_load():
             count, chunks = await self.exported(format_, now)
-            await asyncio.to_thread(_write_export, path, chunks)
+            await asyncio.to_thread(_write_export, target, chunks)
         return ExportReport(str(path), format_, count)
 
     async def exported(self, format_: str, now: datetime) -> tuple[int, Iterator[bytes]]:
@@ -154,11 +154,21 @@ class Exchange:
         export = await asyncio.to_thread(lambda: Export(taken(self._journal.snapshot())))
         return len(export.memories), _encoded(export, details.get)
 
-    def _check_target(self, path: Path) -> None:
-        if path.is_dir() or not path.parent.is_dir():
+    def _target(self, path: Path) -> Path:
+        """The file that is written: a link stays, and leads to it."""
+        try:
+            target = path.resolve()
+            is_free = target.is_file() or (not target.exists() and target.parent.is_dir())
+        except (OSError, RuntimeError, ValueError) as error:  # no disk takes the name; links in a circle
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise InvalidArgument("path", f"{path} can't be written: {reason}") from None
+        if target.is_dir() or not target.parent.is_dir():
             raise InvalidArgument("path", f"{path} is a folder, or its folder does not exist")
-        if path.resolve().is_relative_to(self._layout.store.resolve()):
+        if not is_free:  # to write a file whole is to put it in the place of what is there
+            raise InvalidArgument("path", f"{path} is a device or a pipe; name a file")
+        if target.is_relative_to(self._layout.store.resolve()):
             raise InvalidArgument("path", f"{path} lies in the store itself; choose another folder")
+        return target
 
     async def _details(self, now: datetime) -> dict[str, MemoryDetail]:
         found: dict[str, MemoryDetail] = {}

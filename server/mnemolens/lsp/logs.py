@@ -7,6 +7,7 @@ would log the next.
 import asyncio
 import logging
 import sys
+import threading
 
 from lsprotocol import types
 
@@ -22,14 +23,18 @@ class ClientLog(logging.Handler):
         super().__init__(logging.INFO)
         self._server = server
         self._loop = loop
+        self._thread = threading.get_ident()  # the loop's
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Hand one record to the event loop, which alone writes to the client."""
+        """Send one record, or hand it to the event loop, which alone writes to the client."""
         if self._server.closing or self._loop.is_closed():
             return
         try:
             text = self.format(record)
-            self._loop.call_soon_threadsafe(self._send, _kind(record.levelno), text)
+            if threading.get_ident() == self._thread:  # at once: before the answer to what it is about
+                self._send(_kind(record.levelno), text)
+            else:
+                self._loop.call_soon_threadsafe(self._send, _kind(record.levelno), text)
         except Exception:  # noqa: BLE001  logging must never break what it reports on
             self.handleError(record)
 

@@ -19,6 +19,9 @@ from mnemolens.lsp.params import parse
 
 logger = logging.getLogger(__name__)
 
+MOST_WORDS = 1_000
+"""Characters of an error: editors show it in a corner of the screen."""
+
 
 def register(server: MnemolensServer) -> None:
     """Register every command of the table."""
@@ -61,9 +64,15 @@ def _errors() -> Iterator[None]:
         yield
     except (StoreError, OSError) as error:
         logger.warning("A command failed: %s", error)
-        raise JsonRpcException(str(error), types.LSPErrorCodes.RequestFailed) from None
+        raise JsonRpcException(_words(error), types.LSPErrorCodes.RequestFailed) from None
     except MnemolensError as error:
-        raise JsonRpcInvalidParams(message=str(error), data=_data(error)) from None
+        raise JsonRpcInvalidParams(message=_words(error), data=_data(error)) from None
+
+
+def _words(error: Exception) -> str:
+    """What is wrong, without the middle of an argument that it quotes at length."""
+    words = str(error)
+    return words if len(words) <= MOST_WORDS else f"{words[: MOST_WORDS // 2]} … {words[-MOST_WORDS // 2 :]}"
 
 
 def _data(error: MnemolensError) -> Json | None:
