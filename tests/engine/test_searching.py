@@ -52,6 +52,24 @@ def test_best_first_and_then_what_holds_at_least_half(folder):
     assert listed(folder, "charge nowhere at all else", best=True) == []
 
 
+def test_best_first_of_what_fits(folder):
+    folder.remember("charge twice, and many more words about a day in a shop", title="long", tags=("x",))
+    folder.remember("charge twice", title="short", tags=("x",))
+    folder.remember("charge", title="one word", tags=("x",))
+    folder.remember("twice the charge", title="turned", tags=("x",))
+    gone = folder.remember("charge twice twice", title="gone", tags=("x",))
+    folder.remember("charge twice twice", title="of another tag")
+    folder.commit(folder.workspace.writing.forget(gone, folder.now))
+    assert listed(folder, '"charge twice" tag:x', best=True) == ["short", "long"]
+    assert listed(folder, "charge twice tag:x", best=True) == ["short", "turned", "long"]
+    assert listed(folder, '"charge twice" tag:y', best=True) == []
+    assert listed(folder, '"charge twice" nowhere tag:x', best=True) == ["short", "long"]  # half of them
+    page = folder.workspace.listing.page(
+        ListRequest(query="charge twice tag:x", best=True, limit=1, offset=1), folder.now
+    )
+    assert ([view.memory.title for view in page.memories], page.total) == (["turned"], 3)
+
+
 def test_by_the_name_and_the_docstring_of_the_code_it_is_on(folder):
     folder.remember("careful here", "billing.py", "resolve_redirects", title="redirects")
     folder.remember("careful there", "billing.py", "charge(self", title="money")

@@ -152,7 +152,13 @@ def test_agrees_with_a_plain_look_through_many_texts():
     for _ in range(10):
         wanted = rng.sample(vocabulary, 3)
         expected = {key for key, text in texts.items() if set(map(stem, wanted)) <= set(terms_of(text))}
-        assert set(keys(made.search(words(" ".join(wanted)), every=True))) == expected
+        found = made.search(words(" ".join(wanted)), every=True)
+        assert set(keys(found)) == expected
+        assert set(made.holding_all(words(" ".join(wanted)))) == expected
+        some = {key for key in texts if int(key) % 3}
+        assert made.search(words(" ".join(wanted)), every=True, among=some) == [
+            one for one in found if one.key in some
+        ]
 
 
 def test_the_best_few_are_the_first_of_all():

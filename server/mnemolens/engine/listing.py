@@ -78,20 +78,16 @@ class Listing:
         _check(request)
         query = read_query(request.query or "")
         wanted = self._wanted(request, query, now)
-        # Where nothing else decides, only what the page shows need be in order.
-        end = None if wanted or request.limit is None else request.offset + request.limit
-        ids = self._ids(request, query, key, now, meaning, end)
-        if wanted:
-            fitting = []
-            for number, memory_id in enumerate(ids, 1):
-                memory = self._state.memory(memory_id)
-                if memory is not None and all(fits(memory) for fits in wanted):
-                    fitting.append(memory_id)
-                if number % _STEP == 0:
-                    yield
-            ids = fitting
-        # A view costs more than a look: only the page is made into views.
         end = None if request.limit is None else request.offset + request.limit
+        ids = None
+        if request.best and query.words and key is None and request.file is None and not meaning:
+            ids = yield from self._best_of_all_words(request, query, wanted, now, end)
+        if ids is None:
+            # Where nothing else decides, only what the page shows need be in order.
+            ids = self._ids(request, query, key, now, meaning, None if wanted else end)
+            if wanted:
+                ids = yield from self._fitting(ids, wanted)
+        # A view costs more than a look: only the page is made into views.
         shown = [memory for one in ids[request.offset : end] if (memory := self._state.memory(one))]
         views = self._show.memories(shown, now)
         if not query.words and not query.phrases:
@@ -101,6 +97,49 @@ class Listing:
             matches.append(_by_meaning(self._searching.explain(view.memory, query)))
             yield
         return MemoryPage(tuple(views), len(ids), tuple(matches))
+
+    def _best_of_all_words(
+        self,
+        request: ListRequest,
+        query: Query,
+        wanted: Sequence[Callable[[Memory], bool]],
+        now: datetime,
+        end: int | None,
+    ) -> Generator[None, None, Sequence[str] | None]:
+        """What `_ids` and the filters give: first what fits, in slices, then its order: words may be common.
+
+        Returns:
+            None where nothing is to be checked, or nothing holds all words and phrases.
+        """
+        phrases = self._searching.holds(query)
+        if not wanted and not phrases:
+            return None
+        ids: Sequence[str] = self._searching.holding_all(query)
+        yield
+        if phrases:
+            ids = yield from self._fitting(ids, phrases)
+        if not ids:
+            return None
+        absent = (
+            set()
+            if request.include_forgotten
+            else self._newest.absent(now, expired=not request.include_expired)
+        )
+        ids = yield from self._fitting([one for one in ids if one not in absent], wanted)
+        return self._searching.in_order(query, ids, end)
+
+    def _fitting(
+        self, ids: Sequence[str], wanted: Sequence[Callable[[Memory], bool]]
+    ) -> Generator[None, None, Sequence[str]]:
+        """Those that fulfil all of it."""
+        fitting = []
+        for number, memory_id in enumerate(ids, 1):
+            memory = self._state.memory(memory_id)
+            if memory is not None and all(fits(memory) for fits in wanted):
+                fitting.append(memory_id)
+            if number % _STEP == 0:
+                yield
+        return fitting
 
     def _place(self, request: ListRequest) -> SymbolKey | None:
         """The symbol at the request's position."""

@@ -7,7 +7,7 @@ and whose fields really differ, are read again. How words are compared is `searc
 
 import asyncio
 import fnmatch
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -247,6 +247,18 @@ class Searching:
         """
         self.catch_up()
         return self._index.holding_all(query.wanted(as_typed=True)[0])
+
+    def in_order(self, query: Query, memory_ids: Collection[str], limit: int | None) -> list[str]:
+        """Memories that hold every word of a query that is being typed, best first; so many are in order.
+
+        Args:
+            query: what was looked for.
+            memory_ids: what was found by `holding_all`, or some of it.
+            limit: how many must be in order; None for all.
+        """
+        wanted = query.wanted(as_typed=True)[0]
+        found = self._index.search(wanted, limit=limit, every=True, among=memory_ids)
+        return list(dict.fromkeys((*(one.key for one in found), *memory_ids)))
 
     def holds(self, query: Query) -> list[Callable[[Memory], bool]]:
         """What a memory must fulfil for the query's phrases; nothing where it has none."""

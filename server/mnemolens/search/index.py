@@ -180,6 +180,7 @@ class WordIndex(Generic[K]):
         every: bool = False,
         loose: bool = False,
         accept: Callable[[K], bool] | None = None,
+        among: Iterable[K] | None = None,
     ) -> list[Found[K]]:
         """The documents that hold the terms, best first, equal ones by key.
 
@@ -190,17 +191,21 @@ class WordIndex(Generic[K]):
             loose: words count too, but less, that have the beginning in common with a word of the query;
                 synonyms, too.
             accept: only documents of whose key this holds.
+            among: only these documents, which hold one of the terms at least; None for all.
         """
         if limit is not None and limit < 1:
             return []
-        scores: dict[int, float] = {}
-        matched: dict[int, int] = {}
+        slots = (
+            () if among is None else [slot for key in among if (slot := self._slot_of.get(key)) is not None]
+        )
+        scores: dict[int, float] = dict.fromkeys(slots, 0.0)
+        matched: dict[int, int] = dict.fromkeys(slots, 0)
         hits = [
             (self._hits(one, loose=loose), 1 << at, every and one.needed) for at, one in enumerate(wanted)
         ]
         hits.sort(key=lambda item: (not item[2], len(item[0])))  # what narrows most first
-        first, closed = True, every
-        few = 0 if limit is None or limit > _BEST or accept is not None or every else limit
+        first, closed = among is None, every or among is not None
+        few = 0 if limit is None or limit > _BEST or accept is not None or closed else limit
         whole, done = sum(hit.most for hit, *_ in hits), 0.0
         for hit, bit, needed in hits:
             rest = whole - done
@@ -226,9 +231,9 @@ class WordIndex(Generic[K]):
 
     def holding_all(self, wanted: Iterable[Wanted]) -> list[K]:
         """The keys of the documents that hold every needed term, in no order."""
-        slots: Mapping[int, float] | None = None
+        slots: set[int] | None = None
         for hit in sorted((self._hits(one, loose=False) for one in wanted if one.needed), key=len):
-            slots = dict(hit.all() if slots is None else hit.among(slots))
+            slots = hit.slots() if slots is None else hit.slots_among(slots)
         return [key for slot in slots or () if (key := self._keys[slot]) is not None]
 
     def _in_reach(self, scores: dict[int, float], limit: int, rest: float) -> tuple[dict[int, float], bool]:
@@ -410,6 +415,16 @@ class _Hits:
                 if value > best.get(slot, 0.0):
                     best[slot] = value
         return best.items()
+
+    def slots(self) -> set[int]:
+        """The slot of each document."""
+        return {one >> _IMPACT_BITS for postings, _ in self._postings for one in postings}
+
+    def slots_among(self, wanted: set[int]) -> set[int]:
+        """The slots of those documents that are in `wanted`."""
+        if 8 * len(wanted) >= len(self):
+            return self.slots() & wanted
+        return {slot for slot, _ in self.among(dict.fromkeys(wanted))}
 
     def among(self, wanted: Mapping[int, object]) -> Iterable[tuple[int, float]]:
         """(slot, score) of those documents that are in `wanted`."""
