@@ -809,6 +809,33 @@ IN_OBJECTS = {
         ),
         None,
     ),
+    "an import, before a function of its name in a closure": (
+        (
+            "import { run } from './m';\ntest(() => { ru$0n(); });\ntest(() => { const run = () => 1; });\n"
+            "#- /m.ts\nexport function run() {}"
+        ),
+        "import m.ts::run",
+    ),
+    "an import or that function, in or behind the closure": (
+        (
+            "import { run } from './m';\ntest(() => { const run = () => 1; run(); });\n"
+            "test(() => { ru$0n(); });\n"
+            "#- /m.ts\nexport function run() {}"
+        ),
+        None,
+    ),
+    "an import from elsewhere, not a function of its name in a closure": (
+        "import { run } from 'm';\ntest(() => { ru$0n(); });\ntest(function () { const run = () => 1; });",
+        None,
+    ),
+    "each closure has an import of its own": (
+        (
+            "test(() => { const run = require('./m').run; ru$0n(); });\n"
+            "test(() => { const run = require('./n').run; });\n"
+            "#- /m.ts\nexport function run() {}\n#- /n.ts\nexport function run() {}"
+        ),
+        None,
+    ),
     "a class of its own closure": (
         "test(() => { class Set {} });\ntest(() => { class Set {} new Se$0t(); });",
         "scope main.ts::Set#1",

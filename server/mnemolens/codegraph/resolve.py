@@ -487,6 +487,10 @@ class _Resolver:
         defined = self._binding(scope, name)
         if not imports:
             return self._best(defined, confidence)
+        if not self.python and len(defined) > imports[-1].after and confidence == "scope":
+            # They stand in functions without a name, and nothing tells where those end.
+            first_start = self.symbols.ranges[defined[0]].definition.start
+            return self.imported(imports[-1], hops) if self.start and self.start < first_start else None
         first = imports[0]
         dead = first.after if not first.branch else 0
         found: list[_Target | None] = []

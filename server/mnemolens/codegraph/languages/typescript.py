@@ -634,6 +634,10 @@ _BRANCHES: dict[str, Branch] = {
     "while_statement": "if",
     "do_statement": "if",
     "ternary_expression": "if",
+    # What a function without a name binds is not bound around it.
+    "arrow_function": "if",
+    "function_expression": "if",
+    "generator_function": "if",
 }
 
 
