@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from folders import Folder
 from mnemolens.core.errors import InvalidArgument
 from mnemolens.core.symbols import Position
-from mnemolens.engine.requests import CaptureRequest, ListRequest
+from mnemolens.engine import glance
+from mnemolens.engine.requests import CaptureRequest, ListRequest, RecallRequest
 
 LONG = "    total = 0\n    for item in items:\n        total += item.price * item.count\n    return total\n"
 FILES = {
@@ -111,6 +112,27 @@ def test_by_words(folder):
     one = folder.remember("Prices are net", "shop/cart.py", "total_of")
     workspace = glanced(folder, words="net")
     assert workspace.show.detail(one, folder.now).view.verdict == "fresh"
+
+
+CALLER = "from shop.pay import refund\n\n\ndef give_back(order):\n    return refund(order.card)\n"
+
+
+def recalled(workspace, file, position, now):
+    found = workspace.recall.recall(RecallRequest(file=file, position=position), now)
+    return [one.view.memory.id for one in found.memories]
+
+
+def test_near_what_is_called_is_who_calls_it_from_another_file(folder, monkeypatch):
+    folder.write("shop/desk.py", CALLER)
+    folder.restart()
+    one = folder.remember("Ask for the receipt", "shop/desk.py", "give_back")
+    folder.remember("Sums prices", "shop/cart.py", "total_of")
+    refund = folder.find("shop/pay.py", "refund")
+    full = recalled(folder.workspace, "shop/pay.py", refund, folder.now)
+    assert full == [one]
+    assert recalled(glanced(folder, near=["shop/pay.py"]), "shop/pay.py", refund, folder.now) == full
+    monkeypatch.setattr(glance, "MAX_CALLERS", 1)  # two files have memories: to look at many takes long
+    assert recalled(glanced(folder, near=["shop/pay.py"]), "shop/pay.py", refund, folder.now) == []
 
 
 def test_an_ignored_file_can_be_asked_for_but_is_not_looked_into_otherwise(folder):

@@ -29,6 +29,9 @@ from mnemolens.store.merge import MergedState
 
 MAX_SOUGHT = 300
 """More names and hashes than this cost more to look for than all files cost to decode."""
+MAX_CALLERS = 50
+"""Files that are read, at some 0.5 ms each, only to see whether they call what is asked about."""
+
 _ANY = ""
 
 
@@ -131,9 +134,10 @@ class Glance:
         raise InvalidArgument("at", f"no {name!r} in {file}{hint}")
 
     def _near(self, file: str) -> set[str]:
-        """The memories that may be on something in the file, or on what it calls or imports from another.
+        """The memories that may be on something in the file, on what it calls or imports, or on who calls it.
 
-        On something in it are those known there, alike, or naming what it defines.
+        On something in it are those known there, alike, or naming what it defines. Who calls it is looked for
+        only where few files have memories.
 
         Raises:
             InvalidArgument: there is no such file.
@@ -149,6 +153,7 @@ class Glance:
                 alike[value].add(name)
         names = {symbol.name for symbol in defined} | names_of_file(file)
         used = _used_by(symbols) if symbols is not None else frozenset()
+        callers = self._calling(file, frozenset(symbol.name for symbol in defined))
         found = set()
         for memory_id in self._state.memories():
             memory = self._state.memory(memory_id)
@@ -160,11 +165,27 @@ class Glance:
                 any(_may_be_in(file, alike, anchor) for anchor in anchors)
                 or names & named
                 or any(
-                    not used.isdisjoint(_parts(state.key)) for anchor in anchors for state in _states(anchor)
+                    not used.isdisjoint(_parts(state.key)) or state.key.file in callers
+                    for anchor in anchors
+                    for state in _states(anchor)
                 )
             ):
                 found.add(memory_id)
         return found
+
+    def _calling(self, file: str, names: frozenset[str]) -> frozenset[str]:
+        """The other files with anchors that may call something of these names; none where they are many."""
+        anchors = chain.from_iterable(map(self._state.anchors_of, self._state.memories()))
+        others = {state.key.file for anchor in anchors for state in _states(anchor)} - {file}
+        if not names or len(others) > MAX_CALLERS:
+            return frozenset()
+        found = set()
+        for other in others:
+            known = other in self._code.index
+            symbols = self._code.index.get(other) if known else self._sources.indexer.look(other)
+            if symbols is not None and not names.isdisjoint(_used_by(symbols)):
+                found.add(other)
+        return frozenset(found)
 
     def _read(
         self,
