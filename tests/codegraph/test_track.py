@@ -416,6 +416,22 @@ def test_equal_ones_of_a_name_that_move_together_keep_their_order():
     assert told(found["old.py::test_a#1"]) == ("moved", "new.py::test_a#1")
 
 
+DIVIDED = files(one=CHARGE * 4 + INVOICE, two=STOCK + CHARGE * 3)
+
+
+@pytest.mark.parametrize("pool", [lambda: definitions(DIVIDED), lambda: Indexed(*index_of(DIVIDED)[:2])])
+def test_equal_ones_of_a_file_that_was_divided_go_with_what_stood_beside_them(pool):
+    matches = track(definitions(files(all=CHARGE * 4 + INVOICE + STOCK + CHARGE * 3)), pool())
+    there = [match.new and match.new.id for match in matches if match.old and match.old.name == "charge"]
+    one, two = "one.py::charge", "two.py::charge"
+    assert there == [one, f"{one}#1", f"{one}#2", f"{one}#3", two, f"{two}#1", f"{two}#2"]
+
+
+def test_of_equal_ones_the_one_that_stood_beside_nothing_known_is_not_guessed():
+    found = followed(files(all=CHARGE + STOCK + INVOICE), files(one=INVOICE + CHARGE, two=CHARGE + INVOICE))
+    assert told(found["all.py::charge"]) == ("ambiguous", None)
+
+
 def test_a_method_that_became_an_object_is_what_it_holds():
     before = """#- /slice.ts
 const slice = {

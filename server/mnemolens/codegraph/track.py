@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import pairwise
 
 from mnemolens.codegraph.tokens import dice
 from mnemolens.codegraph.track_known import known_anchor, known_file, known_symbol
@@ -344,6 +345,7 @@ class _Tracking:
                 self.take(self.old[key], free[0], stage, SCORES[stage])
             elif free:
                 self.ties.setdefault(key, free)
+        self.beside_found(stage)
 
     def in_order(self, tied: Mapping[SymbolKey, list[Known]], stage: Stage) -> None:
         """Equal definitions of one name that went to another place together, one for one."""
@@ -356,6 +358,36 @@ class _Tracking:
                 for old, new in zip(sorted(keys), there, strict=True):
                     if self.fits(self.old[old], by_key[new]):
                         self.take(self.old[old], by_key[new], stage, SCORES[stage])
+
+    def beside_found(self, stage: Stage) -> None:
+        """Equal ones that stand right before or after one that was found, here as there.
+
+        What moves in one piece keeps its order: so grows the piece in which one was known by its text.
+        """
+        here: dict[str, list[SymbolKey]] = {key.file: [] for key in self.ties}
+        for key in self.old:
+            if key.file in here:
+                here[key.file].append(key)
+        texts: dict[str, dict[SymbolKey, int]] = {}
+        for keys in here.values():
+            for step in (1, -1):
+                for before, key in pairwise(keys[::step]):
+                    if before not in self.found or key in self.found or key not in self.ties:
+                        continue
+                    beside = self.beside_in(texts, self.found[before][0].key, step)
+                    new = next((new for new in self.ties[key] if new.key == beside), None)
+                    if new is not None and self.fits(self.old[key], new):
+                        self.take(self.old[key], new, stage, SCORES[stage])
+
+    def beside_in(
+        self, texts: dict[str, dict[SymbolKey, int]], key: SymbolKey, step: int
+    ) -> SymbolKey | None:
+        """What stands so many definitions further in a new file's text; `texts` holds those read already."""
+        keys = self.pool.in_text(key.file)
+        if key.file not in texts:
+            texts[key.file] = {one: at for at, one in enumerate(keys)}
+        at = texts[key.file].get(key, -2) + step
+        return keys[at] if 0 <= at < len(keys) else None
 
     def by_parent(self) -> None:
         """Members of what was renamed or moved, and what holds members that were; until nothing changes."""

@@ -92,10 +92,12 @@ def _mask(count: int) -> int:
 
 
 class Listed:
-    """A sequence of definitions, each key once."""
+    """A sequence of definitions, each key once; those of a file in text order."""
 
     def __init__(self, definitions: Iterable[Known]) -> None:
-        self._at = {known.key: known for known in sorted(definitions, key=lambda known: known.key)}
+        given = list(definitions)
+        self._at = {known.key: known for known in sorted(given, key=lambda known: known.key)}
+        self._texts: dict[str, list[SymbolKey]] = defaultdict(list)
         self._homonyms: dict[tuple[str, str], list[Known]] = defaultdict(list)
         self._named: dict[str, list[Known]] = defaultdict(list)
         self._folders: dict[str, list[Known]] = defaultdict(list)
@@ -103,6 +105,8 @@ class Listed:
         self._body: dict[str, list[Known]] = defaultdict(list)
         self._lengths: dict[str, list[int]] = {}
         self._whole: _ByGram | None = None
+        for known in given:
+            self._texts[known.key.file].append(known.key)
         for known in self._at.values():
             self._homonyms[known.key.file, known.key.qualname].append(known)
             self._named[known.key.name].append(known)
@@ -115,6 +119,10 @@ class Listed:
     def get(self, key: SymbolKey) -> Known | None:
         """The definition of that key."""
         return self._at.get(key)
+
+    def in_text(self, file: str) -> Sequence[SymbolKey]:
+        """The definitions of a file, in text order."""
+        return self._texts.get(file, ())
 
     def homonyms(self, key: SymbolKey) -> Sequence[Known]:
         """All of the same file and qualname, by ordinal."""
@@ -185,6 +193,10 @@ class Indexed:
         if symbols is None or at is None:
             return None
         return known_symbol(key.file, symbols, at, lambda: self._grams(key))
+
+    def in_text(self, file: str) -> Sequence[SymbolKey]:
+        """The definitions of a file, in text order."""
+        return self._index.keys_of(file)
 
     def homonyms(self, key: SymbolKey) -> Sequence[Known]:
         """All of the same file and qualname, by ordinal."""
