@@ -1,6 +1,8 @@
 """`mnemolens remember`: where a memory is stored, what it says of it, and what it refuses."""
 
 import json
+import re
+from datetime import datetime
 
 import pytest
 
@@ -85,6 +87,23 @@ def test_all_fields(shell):
     assert memory["expiresAt"].startswith("2099-01-0")
     assert memory["born"]["branch"] == "main"
     assert labels(ran.json["links"]) == ["shop/stock.py"]
+
+
+def test_a_reminder(shell):
+    ran = shell(
+        "remember", "Drop this fallback", "--at", "shop/pay.py::charge", "--type", "prospective",
+        "--due", "2099-01-02T18:00:00", "--trigger", "change", "--json",
+    )  # fmt: skip
+    memory = ran.json["memory"]
+    assert datetime.fromisoformat(memory["dueAt"]) == datetime(2099, 1, 2, 18).astimezone()
+    assert memory["trigger"] == {"on": "change"}
+    shown = shell("show", memory["id"]).out
+    assert re.search(r"due +2099-01-02 18:00", shown)
+    assert re.search(r"due on +change", shown)
+    assert shell("remember", "Text", "--due", "soon").code == 2
+    ran = shell("remember", "Text", "--trigger", "never")
+    assert ran.code == 2
+    assert "--trigger" in ran.error
 
 
 def test_stdin(shell):

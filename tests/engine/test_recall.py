@@ -190,7 +190,7 @@ def test_where_a_found_memory_stands_is_said(notes):
     notes.restart()  # nobody was there before
     assert why(recalled(notes, "reserving"))["about reserving"] == (
         "mentions reserving",
-        "on `reserve()` in stock.py",
+        "on `reserve()` in `stock.py`",
     )
 
 

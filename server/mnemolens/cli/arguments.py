@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 MemoryType = Literal["episodic", "semantic", "procedural", "prospective", "working"]
+Trigger = Literal["change", "open", "merge"]
 VerdictName = Literal["fresh", "moved", "drifted", "ambiguous", "unanchored", "lost"]
 EdgeName = Literal[
     "SHARED_ENTITY",

@@ -31,6 +31,7 @@ _FLAGS = {
     "at": "--at",
     "content": "TEXT",
     "cypher": "QUERY",
+    "dueAt": "--due",
     "edgeType": "--type",
     "expiresAt": "--expires",
     "format": "--format",

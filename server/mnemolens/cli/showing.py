@@ -114,6 +114,7 @@ def _named(detail: MemoryDetail, at: datetime) -> list[tuple[str, str]]:
             ("parent", memory.parent_id),
             ("expires", memory.expires_at and memory.expires_at.isoformat(" ", "minutes")),
             ("due", memory.due_at and memory.due_at.isoformat(" ", "minutes")),
+            ("due on", memory.trigger and memory.trigger.get("on")),
         )
         if value
     ]

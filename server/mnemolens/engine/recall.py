@@ -383,7 +383,7 @@ class Recall:
         if not links:
             return ()
         place = self._show.place(links[0].target)
-        return (f"on {code(place)}" + (f" in {place.file}" if place.qualname else ""),)
+        return (f"on {code(place)}" + (f" in `{place.file}`" if place.qualname else ""),)
 
 
 # Order and budget -------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from mnemolens.cli.arguments import (
     Root,
     Session,
     Tags,
+    Trigger,
     Type,
     VerdictName,
     complete_id,
@@ -70,6 +71,17 @@ def remember(
             metavar="DATE", help="From when on it no longer counts, as in 2031-05-20 or 2031-05-20T18:00:00."
         ),
     ] = None,
+    due: Annotated[
+        datetime | None,
+        typer.Option(metavar="DATE", help="From when on editors remind of it, until it is done."),
+    ] = None,
+    trigger: Annotated[
+        Trigger | None,
+        typer.Option(
+            metavar="EVENT",
+            help=f"What editors remind of it at: {one_of(Trigger)} (its code, its file, its branch).",
+        ),
+    ] = None,
     allow_secret: Annotated[
         bool, typer.Option("--allow-secret", help="Store it although it seems to hold a secret.")
     ] = False,
@@ -93,6 +105,8 @@ def remember(
         session_id=session,
         agent_id=agent,
         expires_at=None if expires is None else expires.astimezone(),
+        due_at=None if due is None else due.astimezone(),
+        trigger=None if trigger is None else {"on": trigger},
         allow_secret=allow_secret,
     )
     return remembering.run(root, request, at, file, dry_run=dry_run, as_json=as_json)
